@@ -20,6 +20,9 @@ pub const ANNOUNCE: Duration = Duration::from_millis(300);
 pub const LONE_ESC: Duration = Duration::from_millis(50);
 /// How long a hook has to confirm that its verdict was written and flushed.
 pub const ACK: Duration = Duration::from_millis(250);
+/// How long the host may take to say what became of a delivery before it counts as failed. Only a fail-safe:
+/// the channel's own bound ([`ACK`] for a hook, the vendor's API limit) is shorter.
+pub const DELIVERY_MAX: Duration = Duration::from_secs(10);
 /// How long a vendor may take to report what became of a hook that went away.
 pub const HOOK_LOSS_GRACE: Duration = Duration::from_secs(1);
 /// Longest time a synchronized update (mode 2026) is withheld from viewers.
@@ -57,6 +60,12 @@ pub const MESSAGE_MAX: usize = 4 * 1024;
 pub const INPUT_MAX: usize = 256 * 1024;
 /// Ended decisions whose fate the host remembers, so that a late answer learns what became of them.
 pub const ENDED_MAX: usize = 4_096;
+/// Ids of decisions that the host never takes again, newest first: long after their fate is forgotten.
+pub const IDS_MAX: usize = 65_536;
+/// Tool calls of one pane that are remembered between their start, their question and their end.
+pub const CALLS_MAX: usize = 64;
+/// Ended turns of one pane whose late events are ignored.
+pub const TURNS_MAX: usize = 16;
 /// Events that the host keeps for subscribers that come back.
 pub const EVENT_RING: usize = 4_096;
 /// Answers a minute that one peer may send.
