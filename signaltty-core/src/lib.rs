@@ -15,6 +15,7 @@ pub mod client;
 pub mod host;
 pub mod limits;
 pub mod model;
+pub mod paths;
 pub mod protocol;
 pub mod sanitise;
 pub mod session;
