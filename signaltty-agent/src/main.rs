@@ -1,1 +1,7 @@
-fn main() {}
+//! The `signaltty` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    signaltty_agent::run()
+}
