@@ -1,5 +1,6 @@
 //! A real agent in a pane: its private configuration, its start, its own screens.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -39,7 +40,7 @@ impl Vendor {
     /// What its screen shows once it takes a prompt.
     fn ready(self) -> &'static str {
         match self {
-            Self::Claude => "for shortcuts",
+            Self::Claude => "manual mode on",
             Self::Codex => "Ask Codex",
         }
     }
@@ -61,6 +62,7 @@ pub struct Agent {
     pub model: Model,
     program: PathBuf,
     env: Vec<(String, String)>,
+    trusted: Cell<bool>,
 }
 
 /// A pane in which a real agent runs.
@@ -70,7 +72,7 @@ pub struct RealPane {
     /// The agent's own permission prompt.
     pub own_prompt: &'static str,
     work: PathBuf,
-    asked: std::cell::Cell<usize>,
+    asked: Cell<usize>,
 }
 
 /// The key that the stand-in takes: a vendor wants one that looks like one.
@@ -93,19 +95,33 @@ impl Agent {
             Vendor::Claude => seed_claude(world, &model),
             Vendor::Codex => seed_codex(world, &model),
         };
-        let agent = Self { vendor, model, program, env };
+        let agent = Self {
+            vendor,
+            model,
+            program,
+            env,
+            trusted: Cell::new(false),
+        };
         let done = world
             .command("signaltty")
             .args(["integration", "install", vendor.agent()])
             .output()
             .expect("signaltty runs");
-        assert!(done.status.success(), "signaltty integration install: {}\n{}", done.status, text(&done));
+        assert!(
+            done.status.success(),
+            "signaltty integration install: {}\n{}",
+            done.status,
+            text(&done)
+        );
         Some(agent)
     }
 
     /// Its environment beyond the world's.
     pub fn env(&self) -> Vec<(&str, &str)> {
-        self.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+        self.env
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect()
     }
 
     /// The path of its program.
@@ -117,17 +133,18 @@ impl Agent {
     #[track_caller]
     pub fn start(&self, world: &World) -> RealPane {
         let pane = world.spawn(&[self.program()], &self.env());
-        let seen = RealPane::wrap(world, self.vendor, pane);
-        if self.vendor == Vendor::Codex {
-            let first = seen.pane.await_screen_where("its start", |screen| {
-                screen.contains("Hooks need review") || screen.contains(self.vendor.ready())
-            });
-            if first.contains("Hooks need review") {
-                trust_hooks(&seen.pane);
-            }
+        self.await_ready(&pane);
+        RealPane::wrap(world, self.vendor, pane)
+    }
+
+    /// Waits until it takes a prompt in a pane where it was started.
+    #[track_caller]
+    pub fn await_ready(&self, pane: &Pane) {
+        // The first time it sees our hooks it asks for trust in them; never again.
+        if self.vendor == Vendor::Codex && !self.trusted.replace(true) {
+            trust_hooks(pane);
         }
-        seen.pane.await_screen(self.vendor.ready());
-        seen
+        pane.await_screen(self.vendor.ready());
     }
 }
 
@@ -138,13 +155,20 @@ fn trust_hooks(pane: &Pane) {
     pane.type_text("\x1b[B");
     pane.await_screen("› 2. Trust all and continue");
     pane.type_text("\r");
-    pane.await_screen_where("the trust screen is gone", |screen| !screen.contains("Hooks need review"));
+    pane.await_screen_where("the trust screen is gone", |screen| {
+        !screen.contains("Hooks need review")
+    });
 }
 
 impl RealPane {
     /// A pane in which a vendor's program was started in another way.
     pub fn wrap(world: &World, vendor: Vendor, pane: Pane) -> Self {
-        Self { pane, own_prompt: vendor.own_prompt(), work: world.work(), asked: std::cell::Cell::new(0) }
+        Self {
+            pane,
+            own_prompt: vendor.own_prompt(),
+            work: world.work(),
+            asked: Cell::new(0),
+        }
     }
 
     /// Submits a prompt to the agent. Enter is pressed once the composer shows the prompt's end.
@@ -153,9 +177,22 @@ impl RealPane {
         // A composer takes a burst for a paste, and Enter with it for a new line: so text first, then Enter.
         self.pane.type_text(prompt);
         // The screen may wrap it anywhere.
-        let end: String = prompt.chars().rev().take(12).collect::<Vec<_>>().into_iter().rev().collect();
-        let dense = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-        self.pane.await_screen_where("the typed prompt", |screen| dense(screen).contains(&dense(&end)));
+        let end: String = prompt
+            .chars()
+            .rev()
+            .take(12)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect();
+        let dense = |text: &str| {
+            text.chars()
+                .filter(|c| !c.is_whitespace())
+                .collect::<String>()
+        };
+        self.pane.await_screen_where("the typed prompt", |screen| {
+            dense(screen).contains(&dense(&end))
+        });
         std::thread::sleep(Duration::from_millis(300));
         self.pane.type_text("\r");
     }
@@ -171,13 +208,17 @@ impl RealPane {
     /// A path in the work folder that nothing has used yet.
     pub fn next_file(&self) -> PathBuf {
         self.asked.set(self.asked.get() + 1);
-        self.work.join(format!("{}-{}", self.pane.id, self.asked.get()))
+        self.work
+            .join(format!("{}-{}", self.pane.id, self.asked.get()))
     }
 
-    /// Waits for the agent's own prompt on its screen.
+    /// Waits for the agent's own prompt on its screen, and until it takes keys.
     #[track_caller]
     pub fn await_own_prompt(&self) -> String {
-        self.pane.await_screen(self.own_prompt)
+        let screen = self.pane.await_screen(self.own_prompt);
+        // Claude Code drops what is typed in the first 200 ms or so of its prompt, and shows nothing that tells.
+        std::thread::sleep(Duration::from_secs(1));
+        screen
     }
 
     /// Whether its own prompt is on screen now.
@@ -198,7 +239,11 @@ impl RealPane {
 /// Waits for a file that a granted command creates.
 #[track_caller]
 pub fn await_file(file: &std::path::Path) {
-    assert!(within(super::PATIENCE, || file.exists().then_some(())).is_some(), "{} was never created", file.display());
+    assert!(
+        within(super::PATIENCE, || file.exists().then_some(())).is_some(),
+        "{} was never created",
+        file.display()
+    );
 }
 
 fn seed_claude(world: &World, model: &Model) -> Vec<(String, String)> {
@@ -219,7 +264,10 @@ fn seed_claude(world: &World, model: &Model) -> Vec<(String, String)> {
         }},
     });
     write(world.home().join(".claude.json"), &state.to_string());
-    write(world.home().join(".claude/settings.json"), r#"{"permissions": {"allow": [], "defaultMode": "default"}}"#);
+    write(
+        world.home().join(".claude/settings.json"),
+        r#"{"permissions": {"allow": [], "defaultMode": "default"}}"#,
+    );
     owned(&[
         ("ANTHROPIC_BASE_URL", &model.url),
         ("ANTHROPIC_API_KEY", KEY),
@@ -263,5 +311,8 @@ fn write(path: PathBuf, content: &str) {
 }
 
 fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
 }

@@ -41,13 +41,19 @@ impl Client {
         std::thread::spawn(move || {
             for line in reader.lines() {
                 let Ok(line) = line else { return };
-                let value = serde_json::from_str(&line).unwrap_or_else(|_| json!({ "unparsable": line }));
+                let value =
+                    serde_json::from_str(&line).unwrap_or_else(|_| json!({ "unparsable": line }));
                 if sender.send(value).is_err() {
                     return;
                 }
             }
         });
-        Some(Self { stream, lines, unread: VecDeque::new(), last_id: 0 })
+        Some(Self {
+            stream,
+            lines,
+            unread: VecDeque::new(),
+            last_id: 0,
+        })
     }
 
     /// Connects to a host that must be there.
@@ -59,7 +65,10 @@ impl Client {
     /// Says hello in a role, as the newest protocol.
     #[track_caller]
     pub fn hello(&mut self, role: &str) -> Json {
-        self.must("hello", json!({"protocol": 1, "client": format!("test-{role}"), "role": role}))
+        self.must(
+            "hello",
+            json!({"protocol": 1, "client": format!("test-{role}"), "role": role}),
+        )
     }
 
     /// Sends bytes as they are.
@@ -72,7 +81,8 @@ impl Client {
     #[track_caller]
     pub fn send(&mut self, method: &str, params: Json) -> u64 {
         self.last_id += 1;
-        let line = json!({"id": self.last_id, "method": method, "params": params}).to_string() + "\n";
+        let line =
+            json!({"id": self.last_id, "method": method, "params": params}).to_string() + "\n";
         self.send_raw(line.as_bytes());
         self.last_id
     }
@@ -109,7 +119,8 @@ impl Client {
     /// A request that must succeed.
     #[track_caller]
     pub fn must(&mut self, method: &str, params: Json) -> Json {
-        self.call(method, params.clone()).unwrap_or_else(|error| panic!("{method} {params}: {error:?}"))
+        self.call(method, params.clone())
+            .unwrap_or_else(|error| panic!("{method} {params}: {error:?}"))
     }
 
     /// A request that must fail.
@@ -130,7 +141,10 @@ impl Client {
     /// Waits for an event of that name whose data is as wanted; returns the data. Others are kept in order.
     #[track_caller]
     pub fn event(&mut self, name: &str, is: impl Fn(&Json) -> bool) -> Json {
-        self.wait_for(&format!("event {name}"), |line| line["event"] == name && is(&line["data"]))["data"].take()
+        self.wait_for(&format!("event {name}"), |line| {
+            line["event"] == name && is(&line["data"])
+        })["data"]
+            .take()
     }
 
     /// The next event of a decision's end: `decision.cleared` of it.
@@ -156,7 +170,10 @@ impl Client {
     pub fn closed(&mut self) {
         let end = Instant::now() + PATIENCE;
         loop {
-            match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            match self
+                .lines
+                .recv_timeout(end.saturating_duration_since(Instant::now()))
+            {
                 Ok(line) => self.unread.push_back(line),
                 Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => panic!("the host kept the connection open"),
@@ -166,18 +183,31 @@ impl Client {
 
     #[track_caller]
     fn wait_for(&mut self, what: &str, is: impl Fn(&Json) -> bool) -> Json {
-        if let Some(line) = self.unread.iter().position(&is).and_then(|at| self.unread.remove(at)) {
+        if let Some(line) = self
+            .unread
+            .iter()
+            .position(&is)
+            .and_then(|at| self.unread.remove(at))
+        {
             return line;
         }
         let end = Instant::now() + PATIENCE;
         loop {
-            match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            match self
+                .lines
+                .recv_timeout(end.saturating_duration_since(Instant::now()))
+            {
                 Ok(line) if is(&line) => return line,
                 Ok(line) => self.unread.push_back(line),
                 Err(RecvTimeoutError::Disconnected) => {
-                    panic!("the host closed the connection before {what}; unread: {:?}", self.unread)
+                    panic!(
+                        "the host closed the connection before {what}; unread: {:?}",
+                        self.unread
+                    )
                 }
-                Err(RecvTimeoutError::Timeout) => panic!("{what} did not come; unread: {:?}", self.unread),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("{what} did not come; unread: {:?}", self.unread)
+                }
             }
         }
     }
@@ -185,5 +215,9 @@ impl Client {
 
 /// Whether no line comes for a time.
 pub fn silent(client: &mut Client, time: Duration) -> bool {
-    client.unread.is_empty() && matches!(client.lines.recv_timeout(time), Err(RecvTimeoutError::Timeout))
+    client.unread.is_empty()
+        && matches!(
+            client.lines.recv_timeout(time),
+            Err(RecvTimeoutError::Timeout)
+        )
 }

@@ -31,7 +31,10 @@ impl Desk {
     /// The same with arguments of `Desktop`: `size`, `capabilities`.
     #[track_caller]
     pub fn start_with(world: &World, name: &str, arguments: Json) -> Self {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../signaltty-gtk/tests/desktop/desk.py");
+        let script = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../signaltty-gtk/tests/desktop/desk.py"
+        );
         // The distribution's python3: it is the one that has gi.
         let mut process = Command::new("/usr/bin/python3")
             .args(["-B", script, &arguments.to_string()])
@@ -46,16 +49,26 @@ impl Desk {
         let (sender, replies) = channel();
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                let Ok(reply) = serde_json::from_str(&line) else { continue };
+                let Ok(reply) = serde_json::from_str(&line) else {
+                    continue;
+                };
                 if sender.send(reply).is_err() {
                     return;
                 }
             }
         });
         let requests = process.stdin.take();
-        let mut desk = Self { process, requests, replies, name: name.to_owned() };
+        let mut desk = Self {
+            process,
+            requests,
+            replies,
+            name: name.to_owned(),
+        };
         if let Err(problem) = desk.answer() {
-            panic!("no desktop: {problem}; {}", std::fs::read_to_string(world.path("desk.log")).unwrap_or_default());
+            panic!(
+                "no desktop: {problem}; {}",
+                std::fs::read_to_string(world.path("desk.log")).unwrap_or_default()
+            );
         }
         desk
     }
@@ -68,7 +81,9 @@ impl Desk {
         let mut request = arguments;
         request["do"] = json!(what);
         let requests = self.requests.as_mut().ok_or("the desktop was closed")?;
-        requests.write_all((request.to_string() + "\n").as_bytes()).map_err(|error| error.to_string())?;
+        requests
+            .write_all((request.to_string() + "\n").as_bytes())
+            .map_err(|error| error.to_string())?;
         self.answer()
     }
 
@@ -85,7 +100,10 @@ impl Desk {
     }
 
     fn answer(&mut self) -> Result<Json, String> {
-        let mut reply = self.replies.recv_timeout(REPLY).map_err(|_| "the desktop does not answer".to_owned())?;
+        let mut reply = self
+            .replies
+            .recv_timeout(REPLY)
+            .map_err(|_| "the desktop does not answer".to_owned())?;
         if reply["ok"] == true {
             Ok(reply["result"].take())
         } else {
@@ -95,7 +113,11 @@ impl Desk {
 
     /// Saves a picture of the screen below target/ and returns its path.
     pub fn picture(&mut self, what: &str) -> String {
-        let path = format!("{}/../target/pictures/{}-{what}.png", env!("CARGO_MANIFEST_DIR"), self.name);
+        let path = format!(
+            "{}/../target/pictures/{}-{what}.png",
+            env!("CARGO_MANIFEST_DIR"),
+            self.name
+        );
         match self.try_do("shot", json!({ "path": path })) {
             Ok(_) => path,
             Err(problem) => problem,
@@ -158,11 +180,21 @@ impl Drop for Desk {
         if std::thread::panicking() {
             eprintln!("--- the screen: {}", self.picture("failed"));
             let tree = self.try_do("tree", json!({}));
-            eprintln!("--- the desktop\n{}", tree.as_ref().ok().and_then(Json::as_str).unwrap_or("does not answer"));
+            eprintln!(
+                "--- the desktop\n{}",
+                tree.as_ref()
+                    .ok()
+                    .and_then(Json::as_str)
+                    .unwrap_or("does not answer")
+            );
         }
         // End of its input: it stops what it started.
         drop(self.requests.take());
-        if super::wait::within(Duration::from_secs(15), || self.process.try_wait().ok().flatten()).is_none() {
+        if super::wait::within(Duration::from_secs(15), || {
+            self.process.try_wait().ok().flatten()
+        })
+        .is_none()
+        {
             let _ = self.process.kill();
             let _ = self.process.wait();
         }

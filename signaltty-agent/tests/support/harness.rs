@@ -23,7 +23,9 @@ static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
 /// Taken by every test that starts a real agent or a desktop, for as long as it runs.
 pub fn one_at_a_time() -> std::sync::MutexGuard<'static, ()> {
     // A test that failed while it held it leaves nothing that the next one could trip over.
-    ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    ONE_AT_A_TIME
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Says on the real standard error that a test did not run, and fails it where a skip must not be.
@@ -31,5 +33,8 @@ pub fn skip(what: &str, why: &str) {
     use std::io::Write as _;
     // Past cargo's capture: a skipped test must not look like one that passed.
     let _ = writeln!(std::io::stderr(), "\nSKIPPED {what}: {why}");
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "{what} was skipped, and CI=true: {why}");
+    assert!(
+        std::env::var("CI").as_deref() != Ok("true"),
+        "{what} was skipped, and CI=true: {why}"
+    );
 }

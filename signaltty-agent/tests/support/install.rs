@@ -27,8 +27,13 @@ pub const CLAUDE: Package = Package {
     program: "claude",
 };
 /// Codex.
-pub const CODEX: Package =
-    Package { name: "@openai/codex", version: "0.171.0", scope: "@openai", native: "codex-linux-", program: "codex" };
+pub const CODEX: Package = Package {
+    name: "@openai/codex",
+    version: "0.171.0",
+    scope: "@openai",
+    native: "codex-linux-",
+    program: "codex",
+};
 
 impl Package {
     /// The program, installed if it is not there yet.
@@ -52,23 +57,42 @@ impl Package {
         fs::create_dir_all(&partial).map_err(|error| error.to_string())?;
         eprintln!("installing {}@{}", self.name, self.version);
         let done = Command::new("npm")
-            .args(["install", "--no-audit", "--no-fund", "--no-package-lock", "--no-save", "--prefix"])
+            .args([
+                "install",
+                "--no-audit",
+                "--no-fund",
+                "--no-package-lock",
+                "--no-save",
+                "--prefix",
+            ])
             .arg(&partial)
             .arg(format!("{}@{}", self.name, self.version))
             .stdin(Stdio::null())
             .output()
             .map_err(|error| format!("npm: {error}"))?;
         if !done.status.success() {
-            return Err(format!("npm cannot install {}@{}: {}", self.name, self.version, super::world::text(&done)));
+            return Err(format!(
+                "npm cannot install {}@{}: {}",
+                self.name,
+                self.version,
+                super::world::text(&done)
+            ));
         }
         fs::rename(&partial, &folder).map_err(|error| error.to_string())?;
-        self.find(&folder).ok_or_else(|| format!("{}@{} has no program {}", self.name, self.version, self.program))
+        self.find(&folder).ok_or_else(|| {
+            format!(
+                "{}@{} has no program {}",
+                self.name, self.version, self.program
+            )
+        })
     }
 
     /// The native program below an installed package's folder.
     fn find(&self, folder: &Path) -> Option<PathBuf> {
         let scope = fs::read_dir(folder.join("node_modules").join(self.scope)).ok()?;
-        let native = scope.flatten().find(|entry| entry.file_name().to_string_lossy().starts_with(self.native))?;
+        let native = scope
+            .flatten()
+            .find(|entry| entry.file_name().to_string_lossy().starts_with(self.native))?;
         find_file(&native.path(), self.program, 5)
     }
 }
@@ -87,12 +111,22 @@ fn cache() -> Result<PathBuf, String> {
 
 /// A file of that name at most `depth` folders down.
 fn find_file(folder: &Path, name: &str, depth: usize) -> Option<PathBuf> {
-    let entries: Vec<_> = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
-    if let Some(found) = entries.iter().find(|path| path.is_file() && path.file_name().is_some_and(|file| file == name)) {
+    let entries: Vec<_> = fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    if let Some(found) = entries
+        .iter()
+        .find(|path| path.is_file() && path.file_name().is_some_and(|file| file == name))
+    {
         return Some(found.clone());
     }
     if depth == 0 {
         return None;
     }
-    entries.iter().filter(|path| path.is_dir()).find_map(|path| find_file(path, name, depth - 1))
+    entries
+        .iter()
+        .filter(|path| path.is_dir())
+        .find_map(|path| find_file(path, name, depth - 1))
 }

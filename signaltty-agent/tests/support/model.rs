@@ -25,7 +25,10 @@ impl Model {
     pub fn start(world: &World, name: &str) -> Self {
         let log = world.path(&format!("{name}.requests"));
         let port_file = world.path(&format!("{name}.port"));
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../signaltty-agent/tests/standin/model.py");
+        let script = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../signaltty-agent/tests/standin/model.py"
+        );
         let server = Command::new("python3")
             .arg(script)
             .arg("--log")
@@ -38,8 +41,14 @@ impl Model {
             .stdin(Stdio::null())
             .spawn()
             .expect("python3 starts the model server");
-        let port = until("the model server listens", || fs::read_to_string(&port_file).ok());
-        Self { server, log, url: format!("http://127.0.0.1:{port}") }
+        let port = until("the model server listens", || {
+            fs::read_to_string(&port_file).ok()
+        });
+        Self {
+            server,
+            log,
+            url: format!("http://127.0.0.1:{port}"),
+        }
     }
 
     /// Every request so far.
@@ -56,7 +65,9 @@ impl Model {
         let quoted = Json::from(text).to_string();
         let quoted = &quoted[1..quoted.len() - 1];
         self.requests().iter().skip(after).any(|request| {
-            request["tools"].as_array().is_some_and(|tools| !tools.is_empty())
+            request["tools"]
+                .as_array()
+                .is_some_and(|tools| !tools.is_empty())
                 && request["body"].to_string().contains(quoted)
         })
     }
@@ -64,8 +75,13 @@ impl Model {
     /// Waits until a request later than the first `after` says a text.
     #[track_caller]
     pub fn await_told(&self, text: &str, after: usize) {
-        let told = super::wait::within(super::PATIENCE, || self.was_told(text, after).then_some(()));
-        assert!(told.is_some(), "the model was never told {text:?}; its last request: {:#?}", self.requests().last());
+        let told =
+            super::wait::within(super::PATIENCE, || self.was_told(text, after).then_some(()));
+        assert!(
+            told.is_some(),
+            "the model was never told {text:?}; its last request: {:#?}",
+            self.requests().last()
+        );
     }
 }
 

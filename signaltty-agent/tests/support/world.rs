@@ -29,14 +29,19 @@ impl World {
     /// Folders and environment; no host yet.
     pub fn new() -> Self {
         // Short: a socket's path has at most 107 bytes.
-        let folder = tempfile::Builder::new().prefix("stt-").tempdir().expect("a temporary folder");
+        let folder = tempfile::Builder::new()
+            .prefix("stt-")
+            .tempdir()
+            .expect("a temporary folder");
         let at = |name: &str| folder.path().join(name);
         for name in ["home", "work", "run", "data", "config", "state", "cache"] {
             fs::create_dir(at(name)).expect("a folder of the world");
         }
         rustix::fs::chmod(at("run"), rustix::fs::Mode::RWXU).expect("a private runtime folder");
-        let mut env: BTreeMap<String, String> =
-            PASSED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect();
+        let mut env: BTreeMap<String, String> = PASSED
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+            .collect();
         for (name, value) in [
             (MARK, folder.path().to_owned()),
             ("HOME", at("home")),
@@ -49,10 +54,18 @@ impl World {
         ] {
             env.insert(name.into(), value.to_str().expect("a path in UTF-8").into());
         }
-        for (name, value) in [("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8"), ("COLORTERM", "truecolor")] {
+        for (name, value) in [
+            ("TERM", "xterm-256color"),
+            ("LC_ALL", "C.UTF-8"),
+            ("COLORTERM", "truecolor"),
+        ] {
             env.insert(name.into(), value.into());
         }
-        Self { folder, env, daemon: None }
+        Self {
+            folder,
+            env,
+            daemon: None,
+        }
     }
 
     /// A world with its host running.
@@ -85,27 +98,49 @@ impl World {
     /// A program of this project in this world's environment.
     pub fn command(&self, name: &str) -> Command {
         let mut command = Command::new(program(name));
-        command.env_clear().envs(&self.env).current_dir(self.work()).stdin(Stdio::null());
+        command
+            .env_clear()
+            .envs(&self.env)
+            .current_dir(self.work())
+            .stdin(Stdio::null());
         command
     }
 
     /// Runs `signaltty` with these arguments to its end.
     pub fn cli<const N: usize>(&self, arguments: [&str; N]) -> Output {
-        self.command("signaltty").args(arguments).output().expect("signaltty runs")
+        self.command("signaltty")
+            .args(arguments)
+            .output()
+            .expect("signaltty runs")
     }
 
     /// Runs `signaltty … --json`, which must succeed, and reads its document.
     #[track_caller]
     pub fn cli_json<const N: usize>(&self, arguments: [&str; N]) -> Json {
-        let done = self.command("signaltty").args(arguments).arg("--json").output().expect("signaltty runs");
-        assert!(done.status.success(), "signaltty {arguments:?}: {}\n{}", done.status, text(&done));
-        serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error} in {}", text(&done)))
+        let done = self
+            .command("signaltty")
+            .args(arguments)
+            .arg("--json")
+            .output()
+            .expect("signaltty runs");
+        assert!(
+            done.status.success(),
+            "signaltty {arguments:?}: {}\n{}",
+            done.status,
+            text(&done)
+        );
+        serde_json::from_slice(&done.stdout)
+            .unwrap_or_else(|error| panic!("{error} in {}", text(&done)))
     }
 
     /// Starts `signaltty daemon` and waits until it answers.
     #[track_caller]
     pub fn start_host(&mut self) {
-        let log = File::options().create(true).append(true).open(self.path("host.log")).expect("the host's log");
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.path("host.log"))
+            .expect("the host's log");
         let child = self
             .command("signaltty")
             .arg("daemon")
@@ -120,8 +155,16 @@ impl World {
     /// Waits until whatever host there is answers.
     #[track_caller]
     pub fn await_host(&self) {
-        let answers = within(super::PATIENCE, || Client::try_connect(&self.socket())?.call("host.info", json!({})).ok());
-        assert!(answers.is_some(), "no host answers; its log:\n{}", self.host_log());
+        let answers = within(super::PATIENCE, || {
+            Client::try_connect(&self.socket())?
+                .call("host.info", json!({}))
+                .ok()
+        });
+        assert!(
+            answers.is_some(),
+            "no host answers; its log:\n{}",
+            self.host_log()
+        );
     }
 
     /// What the host wrote.
@@ -170,13 +213,19 @@ impl World {
     #[track_caller]
     pub fn spawn(&self, argv: &[&str], more: &[(&str, &str)]) -> Pane {
         let mut env = self.env.clone();
-        env.extend(more.iter().map(|(name, value)| ((*name).into(), (*value).into())));
+        env.extend(
+            more.iter()
+                .map(|(name, value)| ((*name).into(), (*value).into())),
+        );
         let mut client = self.client();
         let spawned = client.must(
             "pane.spawn",
             json!({"argv": argv, "cwd": self.work(), "env": env, "size": {"cols": 110, "rows": 45}}),
         );
-        Pane { id: spawned["pane_id"].as_str().expect("a pane's id").to_owned(), socket: self.socket() }
+        Pane {
+            id: spawned["pane_id"].as_str().expect("a pane's id").to_owned(),
+            socket: self.socket(),
+        }
     }
 }
 
@@ -224,7 +273,10 @@ impl Pane {
     /// The decision pending there, if there is one.
     #[track_caller]
     pub fn decision(&self) -> Option<Json> {
-        self.get().get("decision").filter(|decision| !decision.is_null()).cloned()
+        self.get()
+            .get("decision")
+            .filter(|decision| !decision.is_null())
+            .cloned()
     }
 
     /// Waits for a pending decision.
@@ -236,13 +288,16 @@ impl Pane {
     /// Waits until none is.
     #[track_caller]
     pub fn await_no_decision(&self) {
-        until("no decision is pending", || self.decision().is_none().then_some(()));
+        until("no decision is pending", || {
+            self.decision().is_none().then_some(())
+        });
     }
 
     /// The text on its screen.
     #[track_caller]
     pub fn screen(&self) -> String {
-        let read = Client::connect(&self.socket).must("pane.read", json!({"pane_id": self.id, "what": "screen"}));
+        let read = Client::connect(&self.socket)
+            .must("pane.read", json!({"pane_id": self.id, "what": "screen"}));
         read["text"].as_str().expect("text").to_owned()
     }
 
@@ -255,8 +310,10 @@ impl Pane {
     /// Waits until its screen is as wanted.
     #[track_caller]
     pub fn await_screen_where(&self, what: &str, is: impl Fn(&str) -> bool) -> String {
-        within(super::PATIENCE, || Some(self.screen()).filter(|screen| is(screen)))
-            .unwrap_or_else(|| panic!("never on screen: {what}; there is:\n{}", self.screen()))
+        within(super::PATIENCE, || {
+            Some(self.screen()).filter(|screen| is(screen))
+        })
+        .unwrap_or_else(|| panic!("never on screen: {what}; there is:\n{}", self.screen()))
     }
 
     /// Types as a person at a viewer does.
@@ -274,8 +331,10 @@ impl Pane {
     /// The size that the kernel has for its terminal: (columns, rows).
     #[track_caller]
     pub fn tty_size(&self) -> (u16, u16) {
-        let tty = fs::read_link(format!("/proc/{}/fd/0", self.pid())).expect("the program's terminal");
-        let size = rustix::termios::tcgetwinsize(File::open(&tty).expect("a terminal")).expect("its size");
+        let tty =
+            fs::read_link(format!("/proc/{}/fd/0", self.pid())).expect("the program's terminal");
+        let size =
+            rustix::termios::tcgetwinsize(File::open(&tty).expect("a terminal")).expect("its size");
         (size.ws_col, size.ws_row)
     }
 }
@@ -294,9 +353,16 @@ pub fn program(name: &str) -> PathBuf {
 fn sibling(name: &str) -> PathBuf {
     let here = std::env::current_exe().expect("the running test");
     // target/PROFILE/deps/TEST, target/PROFILE/examples/EXAMPLE
-    let profile = here.parent().and_then(Path::parent).expect("the folder of the profile");
+    let profile = here
+        .parent()
+        .and_then(Path::parent)
+        .expect("the folder of the profile");
     let path = profile.join(name);
-    assert!(path.exists(), "{} is not built; run `cargo build --workspace` first", path.display());
+    assert!(
+        path.exists(),
+        "{} is not built; run `cargo build --workspace` first",
+        path.display()
+    );
     path
 }
 
@@ -309,18 +375,28 @@ pub fn kill(pid: i32) {
 
 /// Whether a process runs (a zombie does not).
 pub fn alive(pid: i32) -> bool {
-    fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z'))
+    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        !stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .trim_start()
+            .starts_with('Z')
+    })
 }
 
 /// The running processes whose environment holds a mark.
 fn marked(mark: &str) -> Vec<i32> {
-    let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };
+    let Ok(all) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
     all.flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .filter(|pid| {
-            fs::read(format!("/proc/{pid}/environ"))
-                .is_ok_and(|env| env.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes()))
+            fs::read(format!("/proc/{pid}/environ")).is_ok_and(|env| {
+                env.split(|byte| *byte == 0)
+                    .any(|entry| entry == mark.as_bytes())
+            })
         })
         .filter(|pid| alive(*pid))
         .collect()
@@ -328,5 +404,9 @@ fn marked(mark: &str) -> Vec<i32> {
 
 /// Both outputs of a finished program, for a message.
 pub fn text(done: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr))
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&done.stdout),
+        String::from_utf8_lossy(&done.stderr)
+    )
 }
