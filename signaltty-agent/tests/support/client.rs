@@ -1,7 +1,7 @@
 //! A blocking client of the host's socket, written against the wire alone: what it reads, any program would.
 
 use std::collections::VecDeque;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -220,4 +220,72 @@ pub fn silent(client: &mut Client, time: Duration) -> bool {
             client.lines.recv_timeout(time),
             Err(RecvTimeoutError::Timeout)
         )
+}
+
+/// A viewer of a pane: after the reply, the terminal's bytes both ways.
+pub struct Viewer {
+    stream: UnixStream,
+    /// The reply to `pane.attach`.
+    pub attached: Json,
+    seen: Vec<u8>,
+}
+
+impl Viewer {
+    /// Attaches with these parameters.
+    #[track_caller]
+    pub fn attach(socket: &Path, params: Json) -> Self {
+        let mut stream = UnixStream::connect(socket).expect("a host");
+        stream
+            .set_read_timeout(Some(PATIENCE))
+            .expect("a bound for reading");
+        let request = json!({"id": 1, "method": "pane.attach", "params": params}).to_string();
+        stream
+            .write_all(format!("{request}\n").as_bytes())
+            .expect("the host reads");
+        // Byte by byte: what follows the newline is the terminal's already.
+        let mut line = Vec::new();
+        let mut byte = [0];
+        while byte[0] != b'\n' {
+            stream.read_exact(&mut byte).expect("the reply");
+            line.push(byte[0]);
+        }
+        let mut reply: Json = serde_json::from_slice(&line).expect("a reply in JSON");
+        assert!(reply.get("error").is_none(), "pane.attach: {reply}");
+        Self {
+            stream,
+            attached: reply["result"].take(),
+            seen: Vec::new(),
+        }
+    }
+
+    /// Types.
+    #[track_caller]
+    pub fn type_bytes(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).expect("the host reads");
+    }
+
+    /// Reads until a text was shown.
+    #[track_caller]
+    pub fn await_bytes(&mut self, wanted: &str) {
+        let end = Instant::now() + PATIENCE;
+        while !String::from_utf8_lossy(&self.seen).contains(wanted) {
+            let mut chunk = [0; 4096];
+            let read = self.stream.read(&mut chunk).unwrap_or(0);
+            let shown = String::from_utf8_lossy(&self.seen).into_owned();
+            assert!(
+                read > 0 && Instant::now() < end,
+                "{wanted:?} was not shown to the viewer: {shown:?}"
+            );
+            self.seen.extend_from_slice(&chunk[..read]);
+        }
+    }
+
+    /// Everything up to the end that the host sets.
+    #[track_caller]
+    pub fn to_the_end(&mut self) -> String {
+        self.stream
+            .read_to_end(&mut self.seen)
+            .expect("the host closes its side");
+        String::from_utf8_lossy(&self.seen).into_owned()
+    }
 }

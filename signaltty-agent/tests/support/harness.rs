@@ -2,6 +2,13 @@
 //!
 //! Included by path from the integration tests of both programs, so each uses what it needs of it.
 #![allow(dead_code, reason = "every test uses another part of it")]
+#![allow(unused_imports, reason = "the same")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test stops where it stands"
+)]
 
 pub mod agent;
 pub mod client;
@@ -12,7 +19,7 @@ pub mod wait;
 pub mod world;
 
 pub use agent::{Agent, RealPane, Vendor};
-pub use client::{Client, WireFailure};
+pub use client::{Client, Viewer, WireFailure};
 pub use desk::Desk;
 pub use wait::{PATIENCE, until};
 pub use world::{Pane, World};
