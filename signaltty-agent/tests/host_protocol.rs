@@ -160,7 +160,7 @@ fn a_newer_question_of_the_same_source_takes_the_place_of_one_that_nobody_waits_
     let pane = world.spawn(&["sleep", "600"], &[]);
     let mut watcher = world.client();
     watcher.subscribe();
-    let mut ask = |prompt: &str| {
+    let ask = |prompt: &str| {
         let asked = json!({"agent": "script", "session_id": "s1", "pane_id": pane.id, "decision": menu(prompt)});
         world.client().must("hook-event", asked)["decision_id"].as_str().unwrap().to_owned()
     };

@@ -15,12 +15,14 @@ pub mod client;
 pub mod desk;
 pub mod install;
 pub mod model;
+pub mod scenario;
 pub mod wait;
 pub mod world;
 
 pub use agent::{Agent, RealPane, Vendor};
 pub use client::{Client, Viewer, WireFailure};
 pub use desk::Desk;
+pub use scenario::Stage;
 pub use wait::{PATIENCE, until};
 pub use world::{Pane, World};
 

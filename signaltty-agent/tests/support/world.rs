@@ -195,6 +195,24 @@ impl World {
         pid
     }
 
+    /// Every running process of this world: its id and its command line.
+    pub fn processes(&self) -> Vec<(i32, Vec<String>)> {
+        let command = |pid: i32| {
+            let raw = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            raw.split(|byte| *byte == 0)
+                .map(|argument| String::from_utf8_lossy(argument).into_owned())
+                .collect()
+        };
+        marked(&self.mark())
+            .into_iter()
+            .map(|pid| (pid, command(pid)))
+            .collect()
+    }
+
+    fn mark(&self) -> String {
+        format!("{MARK}={}", self.folder.path().display())
+    }
+
     /// A client that only watches.
     #[track_caller]
     pub fn client(&self) -> Client {
@@ -239,7 +257,7 @@ impl Drop for World {
         let keeper = Client::try_connect(&self.socket())
             .and_then(|mut client| client.call("host.info", json!({})).ok())
             .and_then(|info| i32::try_from(info["keeper_pid"].as_i64()?).ok());
-        let mark = format!("{MARK}={}", self.folder.path().display());
+        let mark = self.mark();
         let emptied = within(Duration::from_secs(20), || {
             let mut left = marked(&mark);
             left.extend(keeper.filter(|pid| alive(*pid)));
