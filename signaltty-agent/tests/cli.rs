@@ -1,0 +1,119 @@
+//! The commands on panes, as a person or a script types them (specs/020 §2).
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test stops where it stands"
+)]
+
+#[path = "support/harness.rs"]
+mod harness;
+
+use harness::world::text;
+use harness::{World, until};
+use serde_json::json;
+
+#[test]
+fn a_pane_is_opened_listed_read_typed_into_and_closed() {
+    let world = World::with_host();
+    let work = world.work();
+    let opened = world.cli_json(["new", "--title", "my shell", "--size", "90x20", "--", "cat"]);
+    let pane = opened["pane_id"].as_str().unwrap().to_owned();
+
+    let listed = world.cli_json(["ls"]);
+    assert_eq!(listed["panes"][0]["id"], pane.as_str());
+    assert_eq!(listed["panes"][0]["title"], "my shell");
+    assert_eq!(listed["panes"][0]["size"], json!({"cols": 90, "rows": 20}));
+    assert_eq!(listed["panes"][0]["cwd"], work.to_str().unwrap());
+    let shown = world.cli(["ls"]);
+    assert!(text(&shown).contains("my shell"), "{}", text(&shown));
+
+    // By id, by a unique prefix, by title.
+    assert!(world.cli(["send", &pane, "one", "--enter"]).status.success());
+    assert!(world.cli(["send", &pane[..pane.len() - 1], "two", "--enter"]).status.success());
+    assert!(world.cli(["send", "my shell", "three", "--enter"]).status.success());
+    let read = until("all three are echoed", || {
+        let read = text(&world.cli(["read", &pane]));
+        (read.matches("three").count() == 2).then_some(read)
+    });
+    assert!(read.contains("one\none\ntwo\ntwo"), "{read}");
+
+    assert!(world.cli(["close", "my shell"]).status.success());
+    assert_eq!(world.cli_json(["ls"])["panes"], json!([]));
+}
+
+#[test]
+fn exit_codes_tell_what_went_wrong() {
+    let world = World::with_host();
+    for (arguments, code) in [
+        (&["read", "nowhere"][..], 3),
+        (&["send", "nowhere", "x"], 3),
+        (&["close", "nowhere"], 3),
+        (&["answer", "--decision", "nothing", "--option", "yes"], 3),
+        (&["read"], 2),
+        (&["no-such-command"], 2),
+        (&["new", "--size", "wide", "--", "cat"], 2),
+        (&["new", "--", "no-such-program-anywhere"], 1),
+        (&["ls"], 0),
+    ] {
+        let done = world.command("signaltty").args(arguments).output().unwrap();
+        assert_eq!(done.status.code(), Some(code), "{arguments:?}: {}", text(&done));
+    }
+}
+
+#[test]
+fn the_first_client_starts_the_host_and_a_hook_does_not() {
+    let world = World::new();
+    let done = world.command("signaltty").args(["new", "--", "sleep", "600"]).output().unwrap();
+    assert!(done.status.success(), "{}", text(&done));
+    assert_eq!(world.cli_json(["ls"])["panes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn attach_shows_the_pane_and_ends_with_it() {
+    let world = World::with_host();
+    let inner = world.spawn(&["sh", "-c", "echo inner ready; read line; echo heard $line"], &[]);
+    inner.await_screen("inner ready");
+    // A pane of its own is a terminal as good as any.
+    let program = harness::world::program("signaltty");
+    let outer = world.spawn(&[program.to_str().unwrap(), "attach", &inner.id], &[]);
+    outer.await_screen("inner ready");
+    outer.await_screen_where("a viewer inside a pane may only look", |_| true);
+    inner.type_text("words\n");
+    until("attach ended with its pane", || outer.get().get("exit").cloned());
+}
+
+#[test]
+fn events_prints_what_happens_as_it_happens() {
+    use std::io::BufRead as _;
+    let world = World::with_host();
+    let mut events =
+        world.command("signaltty").args(["events", "--json"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let lines = std::io::BufReader::new(events.stdout.take().unwrap()).lines();
+    let (sender, seen) = std::sync::mpsc::channel();
+    std::thread::spawn(move || lines.map_while(Result::ok).all(|line| sender.send(line).is_ok()));
+    until("events is subscribed", || {
+        let pane = world.spawn(&["true"], &[]);
+        let line = seen.recv_timeout(std::time::Duration::from_secs(1)).ok()?;
+        (line.contains(&pane.id) || line.contains("pane.")).then_some(())
+    });
+    events.kill().unwrap();
+    events.wait().unwrap();
+}
+
+#[test]
+fn integrations_are_reported_installed_and_taken_out() {
+    let world = World::with_host();
+    let state = |world: &World, agent: &str| {
+        world.cli_json(["integration", "status", agent])["integrations"][0]["state"].clone()
+    };
+    for agent in ["claude", "codex"] {
+        assert_eq!(state(&world, agent), "absent");
+        assert!(world.cli(["integration", "install", agent]).status.success());
+        assert_eq!(state(&world, agent), "installed");
+        let again = world.cli_json(["integration", "install", agent]);
+        assert_eq!(again["integrations"][0]["changed"], false, "{again}");
+        assert!(world.cli(["integration", "uninstall", agent]).status.success());
+        assert_eq!(state(&world, agent), "absent");
+    }
+}

@@ -1,0 +1,318 @@
+//! A real agent in a pane: its private configuration, its start, its own screens.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::install::{CLAUDE, CODEX, Package};
+use super::model::Model;
+use super::wait::within;
+use super::world::{Pane, World, text};
+
+/// Whose program it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vendor {
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+}
+
+impl Vendor {
+    /// Its name on our wire and in our commands.
+    pub fn agent(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+        }
+    }
+
+    fn package(self) -> Package {
+        match self {
+            Self::Claude => CLAUDE,
+            Self::Codex => CODEX,
+        }
+    }
+
+    /// What its screen shows once it takes a prompt.
+    fn ready(self) -> &'static str {
+        match self {
+            Self::Claude => "manual mode on",
+            Self::Codex => "Ask Codex",
+        }
+    }
+
+    /// What its own permission prompt says.
+    pub fn own_prompt(self) -> &'static str {
+        match self {
+            Self::Claude => "Do you want to proceed?",
+            Self::Codex => "Would you like to run the following command?",
+        }
+    }
+}
+
+/// A real agent, configured in a world, with the model server that it talks to.
+pub struct Agent {
+    /// Whose.
+    pub vendor: Vendor,
+    /// Its model.
+    pub model: Model,
+    program: PathBuf,
+    env: Vec<(String, String)>,
+    trusted: Cell<bool>,
+}
+
+/// A pane in which a real agent runs.
+pub struct RealPane {
+    /// The pane.
+    pub pane: Pane,
+    /// The agent's own permission prompt.
+    pub own_prompt: &'static str,
+    work: PathBuf,
+    asked: Cell<usize>,
+}
+
+/// The key that the stand-in takes: a vendor wants one that looks like one.
+const KEY: &str = "dummykey-0123456789ab";
+
+impl Agent {
+    /// Installs a vendor's program if it has to be, configures it for a world and installs our hook there,
+    /// through our own program. `None`, having said so, where it cannot be had.
+    #[track_caller]
+    pub fn prepare(world: &World, vendor: Vendor, test: &str) -> Option<Self> {
+        let program = match vendor.package().program() {
+            Ok(program) => program,
+            Err(why) => {
+                super::skip(test, &why);
+                return None;
+            }
+        };
+        let model = Model::start(world, vendor.agent());
+        let env = match vendor {
+            Vendor::Claude => seed_claude(world, &model),
+            Vendor::Codex => seed_codex(world, &model),
+        };
+        let agent = Self {
+            vendor,
+            model,
+            program,
+            env,
+            trusted: Cell::new(false),
+        };
+        let done = world
+            .command("signaltty")
+            .args(["integration", "install", vendor.agent()])
+            .output()
+            .expect("signaltty runs");
+        assert!(
+            done.status.success(),
+            "signaltty integration install: {}\n{}",
+            done.status,
+            text(&done)
+        );
+        Some(agent)
+    }
+
+    /// Its environment beyond the world's.
+    pub fn env(&self) -> Vec<(&str, &str)> {
+        self.env
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect()
+    }
+
+    /// The path of its program.
+    pub fn program(&self) -> &str {
+        self.program.to_str().expect("a path in UTF-8")
+    }
+
+    /// Starts it in a pane and waits until it takes a prompt.
+    #[track_caller]
+    pub fn start(&self, world: &World) -> RealPane {
+        let pane = world.spawn(&[self.program()], &self.env());
+        self.await_ready(&pane);
+        RealPane::wrap(world, self.vendor, pane)
+    }
+
+    /// Waits until it takes a prompt in a pane where it was started.
+    #[track_caller]
+    pub fn await_ready(&self, pane: &Pane) {
+        // The first time it sees our hooks it asks for trust in them; never again.
+        if self.vendor == Vendor::Codex && !self.trusted.replace(true) {
+            trust_hooks(pane);
+        }
+        pane.await_screen(self.vendor.ready());
+    }
+}
+
+/// Grants Codex's hook trust on its own screen, as a person does: one row down, Enter.
+#[track_caller]
+fn trust_hooks(pane: &Pane) {
+    pane.await_screen("› 1. Review hooks");
+    pane.type_text("\x1b[B");
+    pane.await_screen("› 2. Trust all and continue");
+    pane.type_text("\r");
+    pane.await_screen_where("the trust screen is gone", |screen| {
+        !screen.contains("Hooks need review")
+    });
+}
+
+impl RealPane {
+    /// A pane in which a vendor's program was started in another way.
+    pub fn wrap(world: &World, vendor: Vendor, pane: Pane) -> Self {
+        Self {
+            pane,
+            own_prompt: vendor.own_prompt(),
+            work: world.work(),
+            asked: Cell::new(0),
+        }
+    }
+
+    /// Submits a prompt to the agent. Enter is pressed once the composer shows the prompt's end.
+    #[track_caller]
+    pub fn submit(&self, prompt: &str) {
+        // A composer takes a burst for a paste, and Enter with it for a new line: so text first, then Enter.
+        self.pane.type_text(prompt);
+        // The screen may wrap it anywhere.
+        let end: String = prompt
+            .chars()
+            .rev()
+            .take(12)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect();
+        let dense = |text: &str| {
+            text.chars()
+                .filter(|c| !c.is_whitespace())
+                .collect::<String>()
+        };
+        self.pane.await_screen_where("the typed prompt", |screen| {
+            dense(screen).contains(&dense(&end))
+        });
+        std::thread::sleep(Duration::from_millis(300));
+        self.pane.type_text("\r");
+    }
+
+    /// Has the agent ask for leave to create a new file; the file's path.
+    #[track_caller]
+    pub fn ask_to_create(&self) -> PathBuf {
+        let file = self.next_file();
+        self.submit(&format!("please [[sh touch {}]]", file.display()));
+        file
+    }
+
+    /// A path in the work folder that nothing has used yet.
+    pub fn next_file(&self) -> PathBuf {
+        self.asked.set(self.asked.get() + 1);
+        self.work
+            .join(format!("{}-{}", self.pane.id, self.asked.get()))
+    }
+
+    /// Waits for the agent's own prompt on its screen, and until it takes keys.
+    #[track_caller]
+    pub fn await_own_prompt(&self) -> String {
+        let screen = self.pane.await_screen(self.own_prompt);
+        // Claude Code drops what is typed in the first 200 ms or so of its prompt, and shows nothing that tells.
+        std::thread::sleep(Duration::from_secs(1));
+        screen
+    }
+
+    /// Whether its own prompt is on screen now.
+    #[track_caller]
+    pub fn own_prompt_open(&self) -> bool {
+        self.pane.screen().contains(self.own_prompt)
+    }
+
+    /// Waits until the turn is over: the model's last words are on screen.
+    #[track_caller]
+    pub fn await_turn_end(&self) {
+        super::until("the agent's turn ended", || {
+            matches!(self.pane.get()["lifecycle"].as_str(), Some("done" | "idle")).then_some(())
+        });
+    }
+}
+
+/// Waits for a file that a granted command creates.
+#[track_caller]
+pub fn await_file(file: &std::path::Path) {
+    assert!(
+        within(super::PATIENCE, || file.exists().then_some(())).is_some(),
+        "{} was never created",
+        file.display()
+    );
+}
+
+fn seed_claude(world: &World, model: &Model) -> Vec<(String, String)> {
+    let work = fs::canonicalize(world.work()).expect("the work folder");
+    let state = json!({
+        "hasCompletedOnboarding": true,
+        "theme": "dark",
+        "numStartups": 5,
+        "lastOnboardingVersion": CLAUDE.version,
+        "customApiKeyResponses": {"approved": [&KEY[KEY.len() - 20..]], "rejected": []},
+        // Else a dialog at the start offers another permission mode.
+        "hasSeenAutoDefaultNudge": true,
+        "migrationVersion": 15,
+        "projects": {work.to_str().expect("a path in UTF-8"): {
+            "hasTrustDialogAccepted": true,
+            "hasCompletedProjectOnboarding": true,
+            "allowedTools": [],
+        }},
+    });
+    write(world.home().join(".claude.json"), &state.to_string());
+    write(
+        world.home().join(".claude/settings.json"),
+        r#"{"permissions": {"allow": [], "defaultMode": "default"}}"#,
+    );
+    owned(&[
+        ("ANTHROPIC_BASE_URL", &model.url),
+        ("ANTHROPIC_API_KEY", KEY),
+        ("DISABLE_AUTOUPDATER", "1"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_TELEMETRY", "1"),
+    ])
+}
+
+fn seed_codex(world: &World, model: &Model) -> Vec<(String, String)> {
+    let work = fs::canonicalize(world.work()).expect("the work folder");
+    let config = format!(
+        r#"model = "stand-in"
+model_provider = "mock"
+approval_policy = "on-request"
+sandbox_mode = "read-only"
+check_for_update_on_startup = false
+
+[model_providers.mock]
+name = "mock"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "MOCK_KEY"
+
+[projects."{work}"]
+trust_level = "trusted"
+
+[analytics]
+enabled = false
+"#,
+        url = model.url,
+        work = work.display(),
+    );
+    write(world.home().join(".codex/config.toml"), &config);
+    owned(&[("MOCK_KEY", "dummy")])
+}
+
+fn write(path: PathBuf, content: &str) {
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder for the configuration");
+    fs::write(path, content).expect("the configuration");
+}
+
+fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
+}
