@@ -6,3 +6,5 @@ mod ending;
 mod harness;
 mod hooks;
 mod pending;
+mod places;
+mod terminal;
