@@ -10,7 +10,10 @@ use signaltty_core::session::{Command, SessionError};
 use super::harness::*;
 
 fn in_turn(turn: &str, reading: Reading) -> Reading {
-    Reading { turn_id: Some(turn.into()), ..reading }
+    Reading {
+        turn_id: Some(turn.into()),
+        ..reading
+    }
 }
 
 fn started(call_id: &str, input: &str) -> Signal {
@@ -26,17 +29,29 @@ fn its_own_call_having_run_ends_it() {
     let mut world = World::new();
     let asked = world.held(card("make"), 1);
     let outcome = world.hear(finished(None, "make"));
-    assert_eq!(story(&outcome), [format!("cleared {asked} attention_cleared")]);
+    assert_eq!(
+        story(&outcome),
+        [format!("cleared {asked} attention_cleared")]
+    );
     assert_eq!(released(&outcome), [(1, asked)]);
     assert_eq!(world.lifecycle(), Lifecycle::Working);
 }
 
 #[test]
 fn a_report_about_another_call_never_ends_it() {
-    let other_session = Reading { session_id: Some("s2".into()), ..says(finished(None, "make")) };
-    let other_subagent = Reading { subagent: Some("helper".into()), ..says(finished(None, "make")) };
+    let other_session = Reading {
+        session_id: Some("s2".into()),
+        ..says(finished(None, "make"))
+    };
+    let other_subagent = Reading {
+        subagent: Some("helper".into()),
+        ..says(finished(None, "make"))
+    };
     let other_turn = in_turn("t2", says(finished(None, "make")));
-    let other_tool = signaltty_core::adapter::CallRef { tool: "edit".into(), ..call(None, "make") };
+    let other_tool = signaltty_core::adapter::CallRef {
+        tool: "edit".into(),
+        ..call(None, "make")
+    };
     for report in [
         says(finished(None, "test")),
         says(Signal::ToolFinished(other_tool)),
@@ -61,7 +76,13 @@ fn a_report_about_another_call_never_ends_it() {
 #[test]
 fn a_call_id_decides_alone() {
     let mut world = World::new();
-    let asked = world.held(Ask { call: Some(call(Some("c1"), "make")), ..card("make") }, 1);
+    let asked = world.held(
+        Ask {
+            call: Some(call(Some("c1"), "make")),
+            ..card("make")
+        },
+        1,
+    );
     world.hear(finished(Some("c2"), "make"));
     assert_eq!(world.pending_id(), Some(asked.clone()));
     world.hear(finished(Some("c1"), "spelt otherwise"));
@@ -156,35 +177,82 @@ fn a_call_in_line_that_ended_leaves_the_pending_one() {
 #[test]
 fn the_vendors_own_resolved_event_ends_it() {
     let mut world = World::new();
-    let asked = world.held(Ask { call: Some(call(Some("r1"), "make")), ..card("make") }, 1);
+    let asked = world.held(
+        Ask {
+            call: Some(call(Some("r1"), "make")),
+            ..card("make")
+        },
+        1,
+    );
     let outcome = world.hear(Signal::Resolved(call(Some("r1"), "")));
-    assert_eq!(story(&outcome), [format!("cleared {asked} attention_cleared")]);
+    assert_eq!(
+        story(&outcome),
+        [format!("cleared {asked} attention_cleared")]
+    );
 }
 
 /// Its turn or session ended, of that agent and turn.
 #[test]
 fn the_end_of_its_turn_or_session_ends_it() {
     for (what, report, ends) in [
-        ("stop", in_turn("t1", says(Signal::TurnEnded { background: false })), true),
-        ("stop, tasks run on", in_turn("t1", says(Signal::TurnEnded { background: true })), true),
-        ("stop without a turn", says(Signal::TurnEnded { background: false }), true),
+        (
+            "stop",
+            in_turn("t1", says(Signal::TurnEnded { background: false })),
+            true,
+        ),
+        (
+            "stop, tasks run on",
+            in_turn("t1", says(Signal::TurnEnded { background: true })),
+            true,
+        ),
+        (
+            "stop without a turn",
+            says(Signal::TurnEnded { background: false }),
+            true,
+        ),
         ("failure", in_turn("t1", says(Signal::TurnFailed)), true),
         ("interrupt", in_turn("t1", says(Signal::Interrupted)), true),
-        ("the next prompt", in_turn("t2", says(Signal::PromptSubmitted)), true),
-        ("a prompt without a turn", says(Signal::PromptSubmitted), true),
+        (
+            "the next prompt",
+            in_turn("t2", says(Signal::PromptSubmitted)),
+            true,
+        ),
+        (
+            "a prompt without a turn",
+            says(Signal::PromptSubmitted),
+            true,
+        ),
         ("the session's end", says(Signal::SessionEnded), true),
         ("waiting for a prompt", says(Signal::Idle), true),
-        ("this turn's own prompt, late", in_turn("t1", says(Signal::PromptSubmitted)), false),
-        ("another turn's stop", in_turn("t0", says(Signal::TurnEnded { background: false })), false),
-        ("another turn's interrupt", in_turn("t0", says(Signal::Interrupted)), false),
+        (
+            "this turn's own prompt, late",
+            in_turn("t1", says(Signal::PromptSubmitted)),
+            false,
+        ),
+        (
+            "another turn's stop",
+            in_turn("t0", says(Signal::TurnEnded { background: false })),
+            false,
+        ),
+        (
+            "another turn's interrupt",
+            in_turn("t0", says(Signal::Interrupted)),
+            false,
+        ),
         (
             "another session's end",
-            Reading { session_id: Some("s2".into()), ..says(Signal::SessionEnded) },
+            Reading {
+                session_id: Some("s2".into()),
+                ..says(Signal::SessionEnded)
+            },
             false,
         ),
         (
             "a subagent's end",
-            Reading { subagent: Some("helper".into()), ..says(Signal::TurnEnded { background: false }) },
+            Reading {
+                subagent: Some("helper".into()),
+                ..says(Signal::TurnEnded { background: false })
+            },
             false,
         ),
     ] {
@@ -193,7 +261,11 @@ fn the_end_of_its_turn_or_session_ends_it() {
         let asked = world.asked();
         let outcome = world.report("p1", report);
         if ends {
-            assert_eq!(story(&outcome), [format!("cleared {asked} moved_on")], "{what}");
+            assert_eq!(
+                story(&outcome),
+                [format!("cleared {asked} moved_on")],
+                "{what}"
+            );
         } else {
             assert_eq!(story(&outcome), [""; 0], "{what}");
             assert_eq!(world.pending_id(), Some(asked), "{what}");
@@ -229,7 +301,10 @@ fn a_late_stop_of_an_ended_turn_ends_nothing() {
     world.report("p1", in_turn("t2", says(Signal::PromptSubmitted)));
     // This vendor's question does not say its turn.
     let asked = world.held(card("make"), 1);
-    world.report("p1", in_turn("t1", says(Signal::TurnEnded { background: false })));
+    world.report(
+        "p1",
+        in_turn("t1", says(Signal::TurnEnded { background: false })),
+    );
     world.report("p1", in_turn("t1", says(Signal::Interrupted)));
     assert_eq!(world.pending_id(), Some(asked));
 }
@@ -238,12 +313,27 @@ fn a_late_stop_of_an_ended_turn_ends_nothing() {
 #[test]
 fn a_subagents_question_outlives_the_prompt_of_another_turn() {
     let mut world = World::new();
-    world.report("p1", Reading { subagent: Some("helper".into()), ..in_turn("t1", asks(card("make"))) });
+    world.report(
+        "p1",
+        Reading {
+            subagent: Some("helper".into()),
+            ..in_turn("t1", asks(card("make")))
+        },
+    );
     let asked = world.asked();
-    world.report("p1", in_turn("t1", says(Signal::TurnEnded { background: true })));
+    world.report(
+        "p1",
+        in_turn("t1", says(Signal::TurnEnded { background: true })),
+    );
     world.report("p1", in_turn("t2", says(Signal::PromptSubmitted)));
     assert_eq!(world.pending_id(), Some(asked.clone()));
-    world.report("p1", Reading { subagent: Some("helper".into()), ..says(Signal::TurnEnded { background: false }) });
+    world.report(
+        "p1",
+        Reading {
+            subagent: Some("helper".into()),
+            ..says(Signal::TurnEnded { background: false })
+        },
+    );
     assert_eq!(world.reason(&asked), ClearReason::MovedOn);
 }
 
@@ -251,13 +341,34 @@ fn a_subagents_question_outlives_the_prompt_of_another_turn() {
 #[test]
 fn a_plain_lifecycle_that_leaves_blocked_ends_what_was_spelt_out() {
     use Lifecycle::{Blocked, Done, Failed, Idle, Interrupted, Unknown, Working};
-    for (lifecycle, ends) in
-        [(Working, true), (Done, true), (Idle, true), (Interrupted, true), (Failed, true), (Blocked, false), (Unknown, false)]
-    {
+    for (lifecycle, ends) in [
+        (Working, true),
+        (Done, true),
+        (Idle, true),
+        (Interrupted, true),
+        (Failed, true),
+        (Blocked, false),
+        (Unknown, false),
+    ] {
         let mut world = World::new();
-        world.report("p1", Reading { lifecycle: Some(Blocked), ..asks(plain("Proceed?")) });
-        assert!(world.pending().is_some(), "its own lifecycle does not end it");
-        world.report("p1", Reading { lifecycle: Some(lifecycle), ..reading() });
+        world.report(
+            "p1",
+            Reading {
+                lifecycle: Some(Blocked),
+                ..asks(plain("Proceed?"))
+            },
+        );
+        assert!(
+            world.pending().is_some(),
+            "its own lifecycle does not end it"
+        );
+        world.report(
+            "p1",
+            Reading {
+                lifecycle: Some(lifecycle),
+                ..reading()
+            },
+        );
         assert_eq!(world.pending().is_none(), ends, "{lifecycle:?}");
         if ends {
             assert_eq!(world.lifecycle(), lifecycle);
@@ -266,7 +377,13 @@ fn a_plain_lifecycle_that_leaves_blocked_ends_what_was_spelt_out() {
     // What an adapter read is not ended by a word about working.
     let mut world = World::new();
     world.hint(card("make"));
-    world.report("p1", Reading { lifecycle: Some(Working), ..reading() });
+    world.report(
+        "p1",
+        Reading {
+            lifecycle: Some(Working),
+            ..reading()
+        },
+    );
     assert!(world.pending().is_some());
 }
 
@@ -275,7 +392,13 @@ fn the_exit_of_its_program_ends_it_and_all_in_line() {
     let mut world = World::new();
     let first = world.held(card("a"), 1);
     let second = world.held(card("b"), 2);
-    let outcome = world.run(Command::PaneExited { pane_id: pane("p1"), exit: Exit { code: Some(1), signal: None } });
+    let outcome = world.run(Command::PaneExited {
+        pane_id: pane("p1"),
+        exit: Exit {
+            code: Some(1),
+            signal: None,
+        },
+    });
     assert_eq!(story(&outcome), [format!("cleared {first} pane_exited")]);
     assert_eq!(released(&outcome).len(), 2);
     assert_eq!(world.reason(&second), ClearReason::PaneExited);
@@ -292,7 +415,10 @@ fn the_exit_of_its_program_ends_it_and_all_in_line() {
 #[test]
 fn its_deadline_ends_it() {
     let mut world = World::new();
-    let expiring = Ask { expires_at: Some(WALL + 5_000), ..card("make") };
+    let expiring = Ask {
+        expires_at: Some(WALL + 5_000),
+        ..card("make")
+    };
     let asked = world.held(expiring, 1);
     world.now.wall_ms += 3_600_000; // the wall clock is set; the deadline does not move
     assert!(world.pass(Duration::from_millis(4_999)).is_empty());
@@ -306,7 +432,13 @@ fn its_deadline_ends_it() {
 #[test]
 fn an_expired_decision_is_not_answered_before_its_tick() {
     let mut world = World::new();
-    let asked = world.held(Ask { expires_at: Some(WALL + 5_000), ..card("make") }, 1);
+    let asked = world.held(
+        Ask {
+            expires_at: Some(WALL + 5_000),
+            ..card("make")
+        },
+        1,
+    );
     world.now.boot_ms += 5_000;
     let error = world.try_answer(&asked, by_option("allow")).unwrap_err();
     assert!(matches!(error, SessionError::NoSuchDecision { .. }));
@@ -317,10 +449,19 @@ fn an_expired_decision_is_not_answered_before_its_tick() {
 #[test]
 fn a_deadline_in_the_past_makes_no_decision() {
     let mut world = World::new();
-    let late = |ask| Ask { expires_at: Some(WALL), ..ask };
-    let error = world.try_report("p1", asks(late(plain("a"))), None).unwrap_err();
-    assert!(matches!(error, SessionError::BadDecision { path, .. } if path == "decision.expires_at"));
-    let outcome = world.try_report("p1", asks(late(card("a"))), Some(1)).unwrap();
+    let late = |ask| Ask {
+        expires_at: Some(WALL),
+        ..ask
+    };
+    let error = world
+        .try_report("p1", asks(late(plain("a"))), None)
+        .unwrap_err();
+    assert!(
+        matches!(error, SessionError::BadDecision { path, .. } if path == "decision.expires_at")
+    );
+    let outcome = world
+        .try_report("p1", asks(late(card("a"))), Some(1))
+        .unwrap();
     assert!(!outcome.reported.unwrap().held);
     assert_eq!(world.pending(), None);
 }
@@ -332,9 +473,17 @@ fn looking_ends_nothing() {
     let asked = world.held(card("make"), 1);
     let pane_id = pane("p1");
     for command in [
-        Command::MarkSeen { pane_id: pane_id.clone() },
-        Command::ResizePane { pane_id: pane_id.clone(), size: signaltty_core::model::Size { cols: 90, rows: 20 } },
-        Command::RenamePane { pane_id, title: "mine".into() },
+        Command::MarkSeen {
+            pane_id: pane_id.clone(),
+        },
+        Command::ResizePane {
+            pane_id: pane_id.clone(),
+            size: signaltty_core::model::Size { cols: 90, rows: 20 },
+        },
+        Command::RenamePane {
+            pane_id,
+            title: "mine".into(),
+        },
         Command::Operators { connected: true },
         Command::Tick,
     ] {
@@ -350,7 +499,14 @@ fn looking_ends_nothing() {
 fn a_new_session_takes_the_place_of_one_that_never_ended() {
     let mut world = World::new();
     let asked = world.hint(card("make"));
-    world.report("p1", Reading { session_id: Some("s2".into()), signal: Some(Signal::SessionStarted), ..Reading::default() });
+    world.report(
+        "p1",
+        Reading {
+            session_id: Some("s2".into()),
+            signal: Some(Signal::SessionStarted),
+            ..Reading::default()
+        },
+    );
     assert_eq!(world.reason(&asked), ClearReason::MovedOn);
     assert_eq!(world.pane("p1").session_id.as_deref(), Some("s2"));
     assert_eq!(world.lifecycle(), Lifecycle::Idle);
@@ -360,13 +516,31 @@ fn a_new_session_takes_the_place_of_one_that_never_ended() {
 #[test]
 fn a_scripts_question_outlives_the_agents_turn() {
     let mut world = World::new();
-    let mut report = from_pane("p1", Reading { ask: Some(Ask { origin: Origin::Ask, ..card("Deploy?") }), ..Reading::default() }, Some(1));
+    let mut report = from_pane(
+        "p1",
+        Reading {
+            ask: Some(Ask {
+                origin: Origin::Ask,
+                ..card("Deploy?")
+            }),
+            ..Reading::default()
+        },
+        Some(1),
+    );
     report.agent = "ask".into();
     world.run(Command::Report(Box::new(report)));
     let asked = world.asked();
-    for signal in [Signal::PromptSubmitted, Signal::TurnEnded { background: false }, Signal::SessionEnded] {
+    for signal in [
+        Signal::PromptSubmitted,
+        Signal::TurnEnded { background: false },
+        Signal::SessionEnded,
+    ] {
         world.hear(signal);
     }
     assert_eq!(world.pending_id(), Some(asked));
-    assert_eq!(world.pane("p1").agent.as_deref(), Some(AGENT), "a script is no agent");
+    assert_eq!(
+        world.pane("p1").agent.as_deref(),
+        Some(AGENT),
+        "a script is no agent"
+    );
 }

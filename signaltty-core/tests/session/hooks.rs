@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use signaltty_core::adapter::{Ask, HookLoss, Holding, Signal};
+use signaltty_core::adapter::{Ask, Holding, HookLoss, Signal};
 use signaltty_core::limits::{HOLD_MAX, HOOK_LOSS_GRACE, RECONNECT};
 use signaltty_core::model::{HookId, Lifecycle, Origin};
 use signaltty_core::protocol::ClearReason;
@@ -37,9 +37,22 @@ fn a_hook_is_held_by_the_adapters_word_the_setting_and_the_operators() {
         world.open("p1");
         world.operators(operator);
         world.run(Command::SetHolding(setting));
-        let is_held = held(&mut world, Ask { holding, ..card("make") });
-        assert_eq!(is_held, expected, "{holding:?} {setting:?} operator: {operator}");
-        assert_eq!(world.pending().unwrap().answerable, expected, "what is not held is a hint");
+        let is_held = held(
+            &mut world,
+            Ask {
+                holding,
+                ..card("make")
+            },
+        );
+        assert_eq!(
+            is_held, expected,
+            "{holding:?} {setting:?} operator: {operator}"
+        );
+        assert_eq!(
+            world.pending().unwrap().answerable,
+            expected,
+            "what is not held is a hint"
+        );
     }
 }
 
@@ -50,7 +63,10 @@ fn without_an_operator_it_is_a_hint_that_cannot_be_answered() {
     world.open("p1");
     assert!(!held(&mut world, hiding_card("make")));
     let asked = world.pending_id().unwrap();
-    assert_eq!(world.try_answer(&asked, by_option("allow")), Err(SessionError::NotAnswerable(asked)));
+    assert_eq!(
+        world.try_answer(&asked, by_option("allow")),
+        Err(SessionError::NotAnswerable(asked))
+    );
 }
 
 /// A script's question is held whatever the setting: nothing else waits for it.
@@ -59,7 +75,14 @@ fn a_scripts_question_is_always_held() {
     let mut world = World::empty();
     world.open("p1");
     world.run(Command::SetHolding(HoldingSetting::Never));
-    assert!(held(&mut world, Ask { origin: Origin::Ask, holding: Holding::Never, ..card("Deploy?") }));
+    assert!(held(
+        &mut world,
+        Ask {
+            origin: Origin::Ask,
+            holding: Holding::Never,
+            ..card("Deploy?")
+        }
+    ));
 }
 
 /// When the last operator leaves, the hook is released after `RECONNECT` and the card becomes a hint.
@@ -123,7 +146,13 @@ fn our_wait_ends_before_the_vendors() {
 #[test]
 fn a_scripts_question_ends_with_our_wait() {
     let mut world = World::new();
-    let asked = world.held(Ask { origin: Origin::Ask, ..card("Deploy?") }, 1);
+    let asked = world.held(
+        Ask {
+            origin: Origin::Ask,
+            ..card("Deploy?")
+        },
+        1,
+    );
     let outcomes = world.pass(HOLD_MAX);
     assert_eq!(released(&outcomes[0]), [(1, asked.clone())]);
     assert_eq!(world.reason(&asked), ClearReason::Expired);
@@ -149,10 +178,19 @@ fn a_lost_hook_means_moved_on() {
 fn a_lost_hook_waits_for_a_telling_event() {
     let lost = || {
         let mut world = World::new();
-        let asked = world.held(Ask { hook_loss: HookLoss::AwaitReport, ..card("a") }, 1);
+        let asked = world.held(
+            Ask {
+                hook_loss: HookLoss::AwaitReport,
+                ..card("a")
+            },
+            1,
+        );
         let outcome = world.run(Command::HookGone { hook: HookId(1) });
         assert_eq!(story(&outcome), [format!("updated {asked}")]);
-        assert!(!world.pending().unwrap().answerable, "its route is gone at once");
+        assert!(
+            !world.pending().unwrap().answerable,
+            "its route is gone at once"
+        );
         (world, asked)
     };
     let (mut world, asked) = lost();
@@ -199,7 +237,9 @@ fn an_answer_on_its_way_keeps_its_hook() {
     world.operators(false);
     let outcomes = world.pass(RECONNECT);
     assert!(outcomes.iter().all(|outcome| released(outcome).is_empty()));
-    let outcome = world.run(Command::Delivered { decision_id: asked.clone() });
+    let outcome = world.run(Command::Delivered {
+        decision_id: asked.clone(),
+    });
     assert_eq!(story(&outcome), [format!("cleared {asked} answered")]);
 }
 
@@ -229,5 +269,8 @@ fn a_resumed_hook_waits_for_its_operator() {
     assert!(world.last.reported.as_ref().unwrap().held);
     let outcomes = world.pass(RECONNECT);
     assert_eq!(released(&outcomes[0]), [(3, id("from-before"))]);
-    assert!(!resumed(RECONNECT).last.reported.as_ref().unwrap().held, "nobody came back in time");
+    assert!(
+        !resumed(RECONNECT).last.reported.as_ref().unwrap().held,
+        "nobody came back in time"
+    );
 }

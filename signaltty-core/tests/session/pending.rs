@@ -8,7 +8,11 @@ use signaltty_core::session::{Command, Fate, SessionError};
 use super::harness::*;
 
 fn of_session(session: &str, ask: signaltty_core::adapter::Ask) -> Reading {
-    Reading { session_id: Some(session.into()), ask: Some(ask), ..Reading::default() }
+    Reading {
+        session_id: Some(session.into()),
+        ask: Some(ask),
+        ..Reading::default()
+    }
 }
 
 /// §1.1
@@ -18,17 +22,28 @@ fn a_question_becomes_the_pending_decision_of_its_pane() {
     let asked = world.held(card("make"), 1);
     assert_eq!(story(&world.last), [format!("created {asked}")]);
     let decision = world.pending().unwrap();
-    assert_eq!((decision.id, decision.prompt.as_str(), decision.answerable), (asked, "make", true));
+    assert_eq!(
+        (decision.id, decision.prompt.as_str(), decision.answerable),
+        (asked, "make", true)
+    );
     assert_eq!(decision.asked_at, WALL);
     assert_eq!(world.lifecycle(), Lifecycle::Blocked);
-    assert!(world.pane("p1").attention.contains(&Attention::PermissionRequired));
+    assert!(
+        world
+            .pane("p1")
+            .attention
+            .contains(&Attention::PermissionRequired)
+    );
 }
 
 /// §1.1: prose neither sets nor clears a decision.
 #[test]
 fn a_message_neither_sets_nor_clears_a_decision() {
     let mut world = World::new();
-    let message = || Reading { message: Some("I need you: may I? (y/n)".into()), ..reading() };
+    let message = || Reading {
+        message: Some("I need you: may I? (y/n)".into()),
+        ..reading()
+    };
     world.report("p1", message());
     assert_eq!(world.pending(), None);
     let asked = world.hint(card("make"));
@@ -41,7 +56,13 @@ fn a_message_neither_sets_nor_clears_a_decision() {
 #[test]
 fn ids_are_kept_or_minted() {
     let mut world = World::new();
-    assert_eq!(world.hint(signaltty_core::adapter::Ask { id: Some(id("mine")), ..card("a") }), id("mine"));
+    assert_eq!(
+        world.hint(signaltty_core::adapter::Ask {
+            id: Some(id("mine")),
+            ..card("a")
+        }),
+        id("mine")
+    );
     let minted = world.hint(card("b"));
     assert!(minted.as_str().starts_with("minted-"));
 }
@@ -50,13 +71,19 @@ fn ids_are_kept_or_minted() {
 #[test]
 fn the_same_question_again_changes_nothing() {
     let mut world = World::new();
-    let ask = || signaltty_core::adapter::Ask { id: Some(id("mine")), ..card("make") };
+    let ask = || signaltty_core::adapter::Ask {
+        id: Some(id("mine")),
+        ..card("make")
+    };
     world.held(ask(), 1);
     let outcome = world.try_report("p1", asks(ask()), Some(2)).unwrap();
     assert_eq!(outcome.events, []);
     assert_eq!(outcome.effects, []);
     let reported = outcome.reported.unwrap();
-    assert_eq!((reported.decision_id, reported.held), (Some(id("mine")), false));
+    assert_eq!(
+        (reported.decision_id, reported.held),
+        (Some(id("mine")), false)
+    );
     assert_eq!(world.queued(), 0);
 }
 
@@ -64,13 +91,23 @@ fn the_same_question_again_changes_nothing() {
 #[test]
 fn an_id_is_never_used_twice() {
     let mut world = World::new();
-    let ask = |prompt| signaltty_core::adapter::Ask { id: Some(id("mine")), ..card(prompt) };
+    let ask = |prompt| signaltty_core::adapter::Ask {
+        id: Some(id("mine")),
+        ..card(prompt)
+    };
     world.held(ask("make"), 1);
     let refused = |error: SessionError| {
-        assert!(matches!(&error, SessionError::BadDecision { path, .. } if path == "decision.id"), "{error:?}");
+        assert!(
+            matches!(&error, SessionError::BadDecision { path, .. } if path == "decision.id"),
+            "{error:?}"
+        );
     };
     let before = world.session.panes();
-    refused(world.try_report("p1", asks(ask("other")), None).unwrap_err());
+    refused(
+        world
+            .try_report("p1", asks(ask("other")), None)
+            .unwrap_err(),
+    );
     world.open("p2");
     refused(world.try_report("p2", asks(ask("make")), None).unwrap_err());
     assert_eq!(world.session.panes()[..1], before);
@@ -84,12 +121,17 @@ fn a_newer_question_of_the_same_source_supersedes_an_unheld_one() {
     let mut world = World::new();
     let first = world.hint(card("a"));
     let second = world.hint(card("b"));
-    assert_eq!(story(&world.last), [format!("created {second} for {first}")]);
+    assert_eq!(
+        story(&world.last),
+        [format!("created {second} for {first}")]
+    );
     assert_eq!(created(&world.last)[0].prev_reason, None);
     assert_eq!(world.queued(), 0);
     assert_eq!(world.session.fate(&first), Fate::Superseded { by: second });
     let error = world.try_answer(&first, by_option("allow")).unwrap_err();
-    assert!(matches!(error, SessionError::NoSuchDecision { fate, .. } if matches!(*fate, Fate::Superseded { .. })));
+    assert!(
+        matches!(error, SessionError::NoSuchDecision { fate, .. } if matches!(*fate, Fate::Superseded { .. }))
+    );
 }
 
 /// §1.3: a held one is never swapped; the newer one stands in line.
@@ -99,7 +141,10 @@ fn a_newer_question_stands_in_line_behind_a_held_one() {
     let first = world.held(card("a"), 1);
     let second = world.held(card("b"), 2);
     assert_eq!(story(&world.last), [""; 0]);
-    assert_eq!((world.pending_id(), world.queued()), (Some(first.clone()), 1));
+    assert_eq!(
+        (world.pending_id(), world.queued()),
+        (Some(first.clone()), 1)
+    );
 
     // Not pending: not listed unless asked for, and not answered.
     assert_eq!(world.session.decisions(false).len(), 1);
@@ -111,8 +156,17 @@ fn a_newer_question_stands_in_line_behind_a_held_one() {
 
     // When the first ends, its end comes before the next one's announcement.
     let outcome = world.settle(&first, by_option("allow"));
-    assert_eq!(story(&outcome), [format!("cleared {first} answered"), format!("created {second}")]);
-    assert_eq!((world.pending_id(), world.queued()), (Some(second.clone()), 0));
+    assert_eq!(
+        story(&outcome),
+        [
+            format!("cleared {first} answered"),
+            format!("created {second}")
+        ]
+    );
+    assert_eq!(
+        (world.pending_id(), world.queued()),
+        (Some(second.clone()), 0)
+    );
     assert_eq!(world.lifecycle(), Lifecycle::Blocked);
     world.settle(&second, by_option("deny"));
     assert_eq!(world.lifecycle(), Lifecycle::Working);
@@ -131,7 +185,9 @@ fn a_question_of_another_source_stands_in_line() {
 #[test]
 fn the_line_is_first_in_first_out() {
     let mut world = World::new();
-    let ids: Vec<_> = (0..5).map(|n| world.held(card(&format!("c{n}")), n)).collect();
+    let ids: Vec<_> = (0..5)
+        .map(|n| world.held(card(&format!("c{n}")), n))
+        .collect();
     for asked in &ids {
         assert_eq!(world.pending_id().as_ref(), Some(asked));
         world.settle(asked, by_option("allow"));
@@ -147,12 +203,25 @@ fn a_full_line_takes_no_more() {
         world.held(card(&format!("c{n}")), n);
     }
     assert_eq!(world.queued(), QUEUE_MAX - 1);
-    let outcome = world.try_report("p1", asks(card("more")), Some(99)).unwrap();
+    let outcome = world
+        .try_report("p1", asks(card("more")), Some(99))
+        .unwrap();
     let reported = outcome.reported.unwrap();
-    assert_eq!((reported.pane_id, reported.decision_id, reported.held), (Some(pane("p1")), None, false));
+    assert_eq!(
+        (reported.pane_id, reported.decision_id, reported.held),
+        (Some(pane("p1")), None, false)
+    );
     assert_eq!(story(&world.last), [""; 0]);
-    let error = world.try_report("p1", asks(plain("more")), None).unwrap_err();
-    assert!(matches!(error, SessionError::Limit { limit: QUEUE_MAX, .. }));
+    let error = world
+        .try_report("p1", asks(plain("more")), None)
+        .unwrap_err();
+    assert!(matches!(
+        error,
+        SessionError::Limit {
+            limit: QUEUE_MAX,
+            ..
+        }
+    ));
 }
 
 /// §1.3: one in line leaves silently when its turn ends, and its hook goes.
@@ -160,9 +229,15 @@ fn a_full_line_takes_no_more() {
 fn a_queued_question_leaves_silently() {
     let mut world = World::new();
     let first = world.held(card("a"), 1);
-    world.try_report("p1", of_session("s2", card("b")), Some(2)).unwrap();
+    world
+        .try_report("p1", of_session("s2", card("b")), Some(2))
+        .unwrap();
     let second = world.asked();
-    let ended = Reading { session_id: Some("s2".into()), signal: Some(Signal::SessionEnded), ..Reading::default() };
+    let ended = Reading {
+        session_id: Some("s2".into()),
+        signal: Some(Signal::SessionEnded),
+        ..Reading::default()
+    };
     let outcome = world.report("p1", ended);
     assert_eq!(story(&outcome), [""; 0]);
     assert_eq!(released(&outcome), [(2, second.clone())]);
@@ -186,8 +261,19 @@ fn a_line_that_ends_as_a_whole_announces_none_of_it() {
 #[test]
 fn answerable_is_captured_at_ingest() {
     use signaltty_core::adapter::Ask;
-    let via = |ways: &[&str]| Some(ways.iter().map(|way| RespondVia::from((*way).to_owned())).collect::<Vec<_>>());
-    let ask = |channel, respond_via| Ask { channel, respond_via, origin: Origin::Plain, ..card("make") };
+    let via = |ways: &[&str]| {
+        Some(
+            ways.iter()
+                .map(|way| RespondVia::from((*way).to_owned()))
+                .collect::<Vec<_>>(),
+        )
+    };
+    let ask = |channel, respond_via| Ask {
+        channel,
+        respond_via,
+        origin: Origin::Plain,
+        ..card("make")
+    };
     for (channel, hook, respond_via, answerable) in [
         (AnswerChannel::HookVerdict, Some(1), None, true),
         (AnswerChannel::HookVerdict, None, None, false),
@@ -196,7 +282,12 @@ fn answerable_is_captured_at_ingest() {
         (AnswerChannel::None, None, None, false),
         (AnswerChannel::Reply, None, via(&["control"]), true),
         (AnswerChannel::Reply, None, via(&["oob", "control"]), true),
-        (AnswerChannel::Reply, None, via(&["control", "pigeon"]), true),
+        (
+            AnswerChannel::Reply,
+            None,
+            via(&["control", "pigeon"]),
+            true,
+        ),
         (AnswerChannel::Reply, None, via(&["oob"]), false),
         (AnswerChannel::Reply, None, via(&[]), false),
         (AnswerChannel::Reply, None, via(&["pigeon"]), false),
@@ -204,9 +295,14 @@ fn answerable_is_captured_at_ingest() {
         (AnswerChannel::HookVerdict, Some(1), via(&["oob"]), false),
     ] {
         let mut world = World::new();
-        world.try_report("p1", asks(ask(channel, respond_via.clone())), hook).unwrap();
+        world
+            .try_report("p1", asks(ask(channel, respond_via.clone())), hook)
+            .unwrap();
         let decision = world.pending().unwrap();
-        assert_eq!(decision.answerable, answerable, "{channel:?} {hook:?} {respond_via:?}");
+        assert_eq!(
+            decision.answerable, answerable,
+            "{channel:?} {hook:?} {respond_via:?}"
+        );
         // What a caller declared stays as it declared it.
         assert_eq!(decision.respond_via, respond_via);
         let answered = world.try_answer(&decision.id, by_option("allow"));
@@ -223,12 +319,21 @@ fn answerable_is_captured_at_ingest() {
 /// §3: what an adapter declares follows whether it can be answered through us.
 #[test]
 fn a_hint_of_ours_declares_that_it_is_answered_where_the_agent_asks() {
-    let ask = || signaltty_core::adapter::Ask { respond_via: Some(vec![RespondVia::Control]), ..card("make") };
+    let ask = || signaltty_core::adapter::Ask {
+        respond_via: Some(vec![RespondVia::Control]),
+        ..card("make")
+    };
     let mut world = World::new();
     world.hint(ask());
-    assert_eq!(world.pending().unwrap().respond_via, Some(vec![RespondVia::Oob]));
+    assert_eq!(
+        world.pending().unwrap().respond_via,
+        Some(vec![RespondVia::Oob])
+    );
     world.held(ask(), 1);
-    assert_eq!(world.pending().unwrap().respond_via, Some(vec![RespondVia::Control]));
+    assert_eq!(
+        world.pending().unwrap().respond_via,
+        Some(vec![RespondVia::Control])
+    );
 }
 
 /// §1.4: nothing to answer with is not answerable.
@@ -237,8 +342,16 @@ fn a_question_that_nothing_could_answer_is_a_hint() {
     use signaltty_core::adapter::Ask;
     use signaltty_core::model::TextUse;
     for ask in [
-        Ask { options: Vec::new(), ..card("make") },
-        Ask { kind: Kind::Input, options: Vec::new(), text: TextUse::None, ..card("make") },
+        Ask {
+            options: Vec::new(),
+            ..card("make")
+        },
+        Ask {
+            kind: Kind::Input,
+            options: Vec::new(),
+            text: TextUse::None,
+            ..card("make")
+        },
     ] {
         let mut world = World::new();
         world.try_report("p1", asks(ask), Some(1)).unwrap();
@@ -250,7 +363,10 @@ fn a_question_that_nothing_could_answer_is_a_hint() {
 /// §1.4: raised only by the same hook coming back.
 #[test]
 fn the_same_hook_coming_back_makes_a_hint_answerable_again() {
-    let ask = || signaltty_core::adapter::Ask { id: Some(id("mine")), ..card("make") };
+    let ask = || signaltty_core::adapter::Ask {
+        id: Some(id("mine")),
+        ..card("make")
+    };
     let mut world = World::new();
     world.hint(ask());
     let outcome = world.try_report("p1", asks(ask()), Some(7)).unwrap();
@@ -272,7 +388,10 @@ fn a_hook_of_an_earlier_host_brings_its_decision_back() {
     report.resumes = Some(id("from-before"));
     let outcome = world.run(Command::Report(Box::new(report.clone())));
     let reported = outcome.reported.unwrap();
-    assert_eq!((reported.decision_id, reported.held), (Some(id("from-before")), true));
+    assert_eq!(
+        (reported.decision_id, reported.held),
+        (Some(id("from-before")), true)
+    );
     // Its operator is back in time.
     world.operators(true);
     world.pass(signaltty_core::limits::RECONNECT * 2);
@@ -288,6 +407,9 @@ fn a_hook_of_an_earlier_host_brings_its_decision_back() {
     world.settle(&id("from-before"), by_option("deny"));
     let outcome = world.run(Command::Report(Box::new(report)));
     let reported = outcome.reported.unwrap();
-    assert_eq!((reported.decision_id, reported.held), (Some(id("from-before")), false));
+    assert_eq!(
+        (reported.decision_id, reported.held),
+        (Some(id("from-before")), false)
+    );
     assert_eq!(world.pending(), None);
 }
