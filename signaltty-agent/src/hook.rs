@@ -107,8 +107,9 @@ fn report(invocation: &Invocation) -> Result<(), Quit> {
         hold: true,
         resumes: None,
     };
-    let (mut link, mut decision) = submit(&socket, &params, &watch, Deadline::after(REPLY_WAIT))?;
+    // Before the host knows of us: from then on no end of the agent goes unseen.
     watch.ancestors();
+    let (mut link, mut decision) = submit(&socket, &params, &watch, Deadline::after(REPLY_WAIT))?;
     let deadline = Deadline::after(VERDICT_WAIT);
     loop {
         match link.line(&watch, deadline) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
-use rustix::process::{Pid, PidfdFlags, getpid, getsid, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open};
 use rustix::termios::isatty;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -186,25 +186,43 @@ impl Watch {
 
 /// The processes above this one, from the nearest up to the first of another session.
 fn ancestors() -> Vec<Pid> {
-    let own = getsid(None).ok();
     let mut chain = Vec::new();
-    let mut at = getpid();
-    while chain.len() < ANCESTORS_MAX {
-        let Some(parent) = parent(at).filter(|parent| !parent.is_init()) else {
-            break;
-        };
+    let Some(mut at) = Place::of(getpid()) else {
+        return chain;
+    };
+    let own = at.session;
+    while let Some(parent) = at
+        .parent
+        .filter(|parent| !parent.is_init() && chain.len() < ANCESTORS_MAX)
+    {
         chain.push(parent);
-        if getsid(Some(parent)).ok() != own {
-            break;
+        match Place::of(parent) {
+            Some(place) if place.session == own => at = place,
+            _ => break,
         }
-        at = parent;
     }
     chain
 }
 
-fn parent(pid: Pid) -> Option<Pid> {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
-    // The name in brackets may itself hold brackets and blanks: what counts stands behind the last one.
-    let (_, fields) = stat.rsplit_once(')')?;
-    Pid::from_raw(fields.split_whitespace().nth(1)?.parse().ok()?)
+/// Where a process stands among the others.
+struct Place {
+    parent: Option<Pid>,
+    /// 0 where its session began outside our view (a container).
+    session: i32,
+}
+
+impl Place {
+    fn of(pid: Pid) -> Option<Self> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+        // The name in brackets may itself hold brackets and blanks: what counts stands behind the last one.
+        let (_, fields) = stat.rsplit_once(')')?;
+        let mut fields = fields.split_whitespace().skip(1);
+        let parent = fields.next()?.parse().ok()?;
+        let session = fields.nth(1)?.parse().ok()?;
+        // 0 where its parent is outside our view.
+        Some(Self {
+            parent: (parent > 0).then(|| Pid::from_raw(parent)).flatten(),
+            session,
+        })
+    }
 }
