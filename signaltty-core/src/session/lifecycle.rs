@@ -4,7 +4,7 @@ use super::calls::{Call, Finished, Scope};
 use super::command::Report;
 use super::ingest::bounded_call;
 use super::state::{Entry, same_session};
-use super::turns::TurnEnd;
+use super::turns::{TurnEnd, Turns};
 use super::{Session, Step};
 use crate::adapter::{CallRef, Signal};
 use crate::model::{Attention, Lifecycle, Origin};
@@ -58,11 +58,15 @@ impl Session {
         if matches!(origin, Some(Origin::Ask | Origin::Aep)) || self.panes[at].exited() {
             return;
         }
+        let before = self.panes[at].face.session_id.clone();
         let speaker = Speaker {
             agent: &report.agent,
             scope,
             own: self.adopt(at, report),
         };
+        if let (Some(Signal::SessionStarted), Some(before)) = (&report.reading.signal, before) {
+            self.session_replaced(step, at, &speaker, &before);
+        }
         if let Some(signal) = &report.reading.signal {
             self.signal(step, at, &speaker, signal);
         }
@@ -106,6 +110,22 @@ impl Session {
         true
     }
 
+    /// Another session began in the pane of one that never said that it ended. What that one asked and no hook
+    /// waits for stands nowhere any more.
+    fn session_replaced(&mut self, step: &mut Step<'_>, at: usize, speaker: &Speaker<'_>, before: &str) {
+        let session = speaker.scope.session_id.as_deref();
+        if !speaker.own || session.is_none() || session == Some(before) {
+            return;
+        }
+        self.end_where(step, at, ClearReason::MovedOn, |entry| {
+            entry.decision.source.session_id.as_deref() == Some(before) && !entry.held()
+        });
+        let pane = &mut self.panes[at];
+        pane.calls.forget(Some(before), true);
+        pane.turns = Turns::default();
+        pane.work = Lifecycle::Unknown;
+    }
+
     fn signal(&mut self, step: &mut Step<'_>, at: usize, speaker: &Speaker<'_>, signal: &Signal) {
         let ended = self.panes[at].turns.ended(speaker.turn());
         match signal {
@@ -114,7 +134,7 @@ impl Session {
                     self.work(at, speaker, Lifecycle::Idle);
                 }
             }
-            Signal::PromptSubmitted => self.prompt_submitted(step, at, speaker),
+            Signal::PromptSubmitted if speaker.main() => self.prompt_submitted(step, at, speaker),
             Signal::ToolStarted(call) => {
                 if ended == Some(TurnEnd::Final) {
                     return;
@@ -140,7 +160,9 @@ impl Session {
                     self.work(at, speaker, Lifecycle::Working);
                 }
             }
-            Signal::Working if ended.is_none() => self.work(at, speaker, Lifecycle::Working),
+            Signal::Working | Signal::PromptSubmitted if ended.is_none() => {
+                self.work(at, speaker, Lifecycle::Working);
+            }
             Signal::TurnEnded { background } if ended.is_none() => {
                 self.turn_ended(step, at, speaker, Lifecycle::Done, *background);
             }
@@ -154,6 +176,7 @@ impl Session {
             Signal::Idle if ended.is_none() || !self.turn_runs(at) => self.idle(step, at, speaker),
             // Late events of a turn that is over.
             Signal::Working
+            | Signal::PromptSubmitted
             | Signal::TurnEnded { .. }
             | Signal::TurnFailed
             | Signal::Interrupted
@@ -237,7 +260,7 @@ impl Session {
         let pane = &mut self.panes[at];
         pane.calls
             .forget(speaker.scope.session_id.as_deref(), !background);
-        if !speaker.own || late {
+        if !speaker.own || late || pane.turns.is_other(speaker.turn()) {
             return;
         }
         if background {
@@ -343,6 +366,9 @@ impl Session {
         let pane = &mut self.panes[at];
         pane.derived = false;
         pane.work = lifecycle;
+        if lifecycle == Lifecycle::Working && speaker.main() {
+            pane.turns.see(speaker.turn());
+        }
         match lifecycle {
             Lifecycle::Working => {
                 pane.sticky.remove(&Attention::Error);

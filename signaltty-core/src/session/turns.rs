@@ -51,6 +51,21 @@ impl Turns {
         self.current = Some(turn.to_owned());
     }
 
+    /// Something happens in that turn.
+    pub(super) fn see(&mut self, turn: Option<&str>) {
+        if let Some(turn) = turn {
+            self.current = Some(turn.to_owned());
+        }
+    }
+
+    /// Whether that turn is not the one that runs.
+    pub(super) fn is_other(&self, turn: Option<&str>) -> bool {
+        match (&self.current, turn) {
+            (Some(current), Some(turn)) => current != turn,
+            _ => false,
+        }
+    }
+
     /// How that turn ended, if it did.
     pub(super) fn ended(&self, turn: Option<&str>) -> Option<TurnEnd> {
         let turn = turn?;

@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
-use signaltty_core::adapter::{AnswerChannel, Ask, AskOption, CallRef, HookLoss, Holding, Reading, Signal};
+use signaltty_core::adapter::{
+    AnswerChannel, Ask, AskOption, CallRef, Holding, HookLoss, Reading, Signal,
+};
 use signaltty_core::answer::{Answer, Applied};
 use signaltty_core::model::{
-    Decision, DecisionId, HookId, Key, Kind, Lifecycle, Moment, Origin, Pane, PaneId, Polarity, Size, TextUse,
+    Decision, DecisionId, HookId, Key, Kind, Lifecycle, Moment, Origin, Pane, PaneId, Polarity,
+    Size, TextUse,
 };
 use signaltty_core::protocol::{ClearReason, DecisionCleared, DecisionCreated, Event};
 use signaltty_core::session::{
-    AnswerCommand, Caller, Command, Effect, Fate, NewPane, Outcome, Report, ReportedBy, Session, SessionConfig,
-    SessionError, Typist,
+    AnswerCommand, Caller, Command, Effect, Fate, NewPane, Outcome, Report, ReportedBy, Session,
+    SessionConfig, SessionError, Typist,
 };
 
 pub const AGENT: &str = "robot";
@@ -72,7 +75,11 @@ pub fn card(prompt: &str) -> Ask {
 
 /// The same where holding hides the vendor's own prompt.
 pub fn hiding_card(prompt: &str) -> Ask {
-    Ask { holding: Holding::WhileOperator, hook_loss: HookLoss::AwaitReport, ..card(prompt) }
+    Ask {
+        holding: Holding::WhileOperator,
+        hook_loss: HookLoss::AwaitReport,
+        ..card(prompt)
+    }
 }
 
 /// A decision that a `hook-event` spells out, answered by typing into the menu on screen.
@@ -81,7 +88,12 @@ pub fn plain(prompt: &str) -> Ask {
         prompt: prompt.into(),
         options: vec![
             option("yes", "Yes, proceed", Polarity::Neutral, false),
-            option("always", "Yes, and do not ask again", Polarity::Neutral, false),
+            option(
+                "always",
+                "Yes, and do not ask again",
+                Polarity::Neutral,
+                false,
+            ),
             option("no", "No", Polarity::Neutral, false),
         ],
         channel: AnswerChannel::TypeText,
@@ -92,36 +104,66 @@ pub fn plain(prompt: &str) -> Ask {
 
 /// A question in words.
 pub fn question(prompt: &str) -> Ask {
-    Ask { kind: Kind::Input, options: Vec::new(), text: TextUse::Answer, call: None, ..card(prompt) }
+    Ask {
+        kind: Kind::Input,
+        options: Vec::new(),
+        text: TextUse::Answer,
+        call: None,
+        ..card(prompt)
+    }
 }
 
 pub fn option(id: &str, label: &str, polarity: Polarity, carries_text: bool) -> AskOption {
-    AskOption { id: id.into(), label: label.into(), polarity, carries_text }
+    AskOption {
+        id: id.into(),
+        label: label.into(),
+        polarity,
+        carries_text,
+    }
 }
 
 pub fn call(call_id: Option<&str>, input: &str) -> CallRef {
-    CallRef { call_id: call_id.map(str::to_owned), tool: "shell".into(), input: input.into() }
+    CallRef {
+        call_id: call_id.map(str::to_owned),
+        tool: "shell".into(),
+        input: input.into(),
+    }
 }
 
 /// What an agent says, of its usual session.
 pub fn says(signal: Signal) -> Reading {
-    Reading { signal: Some(signal), ..reading() }
+    Reading {
+        signal: Some(signal),
+        ..reading()
+    }
 }
 
 pub fn reading() -> Reading {
-    Reading { session_id: Some(SESSION.into()), ..Reading::default() }
+    Reading {
+        session_id: Some(SESSION.into()),
+        ..Reading::default()
+    }
 }
 
 pub fn asks(ask: Ask) -> Reading {
-    Reading { ask: Some(ask), ..reading() }
+    Reading {
+        ask: Some(ask),
+        ..reading()
+    }
 }
 
 pub fn by_option(id: &str) -> Answer {
-    Answer { option_id: Some(id.into()), ..Answer::default() }
+    Answer {
+        option_id: Some(id.into()),
+        ..Answer::default()
+    }
 }
 
 pub fn by_text(text: &str) -> Answer {
-    Answer { text: Some(text.into()), ..Answer::default() }
+    Answer {
+        text: Some(text.into()),
+        ..Answer::default()
+    }
 }
 
 impl World {
@@ -136,7 +178,10 @@ impl World {
     pub fn empty() -> Self {
         Self {
             session: Session::new(SessionConfig::default()),
-            now: Moment { boot_ms: BOOT, wall_ms: WALL },
+            now: Moment {
+                boot_ms: BOOT,
+                wall_ms: WALL,
+            },
             minted: 0,
             tickets: 0,
             last: Outcome::default(),
@@ -183,12 +228,18 @@ impl World {
         self.now.boot_ms = boot_ms;
     }
 
-    pub fn try_report(&mut self, name: &str, reading: Reading, hook: Option<u64>) -> Result<Outcome, SessionError> {
+    pub fn try_report(
+        &mut self,
+        name: &str,
+        reading: Reading,
+        hook: Option<u64>,
+    ) -> Result<Outcome, SessionError> {
         self.apply(Command::Report(Box::new(from_pane(name, reading, hook))))
     }
 
     pub fn report(&mut self, name: &str, reading: Reading) -> Outcome {
-        self.try_report(name, reading, None).expect("the report is one that works")
+        self.try_report(name, reading, None)
+            .expect("the report is one that works")
     }
 
     /// A question from `p1` that no hook waits for.
@@ -200,13 +251,21 @@ impl World {
     /// A question from `p1` whose hook waits.
     pub fn held(&mut self, ask: Ask, hook: u64) -> DecisionId {
         self.try_report("p1", asks(ask), Some(hook)).unwrap();
-        assert!(self.last.reported.as_ref().unwrap().held, "the hook is held");
+        assert!(
+            self.last.reported.as_ref().unwrap().held,
+            "the hook is held"
+        );
         self.asked()
     }
 
     /// The decision that the last report made.
     pub fn asked(&self) -> DecisionId {
-        self.last.reported.clone().unwrap().decision_id.expect("the report made a decision")
+        self.last
+            .reported
+            .clone()
+            .unwrap()
+            .decision_id
+            .expect("the report made a decision")
     }
 
     pub fn hear(&mut self, signal: Signal) -> Outcome {
@@ -214,10 +273,18 @@ impl World {
     }
 
     pub fn type_keys(&mut self, keys: &[Key]) -> Outcome {
-        self.run(Command::Typed { pane_id: pane("p1"), keys: keys.to_vec(), by: Typist::Human })
+        self.run(Command::Typed {
+            pane_id: pane("p1"),
+            keys: keys.to_vec(),
+            by: Typist::Human,
+        })
     }
 
-    pub fn try_answer(&mut self, decision_id: &DecisionId, answer: Answer) -> Result<Outcome, SessionError> {
+    pub fn try_answer(
+        &mut self,
+        decision_id: &DecisionId,
+        answer: Answer,
+    ) -> Result<Outcome, SessionError> {
         self.try_answer_on("p1", decision_id, answer)
     }
 
@@ -240,13 +307,16 @@ impl World {
     }
 
     pub fn answer(&mut self, decision_id: &DecisionId, answer: Answer) -> Outcome {
-        self.try_answer(decision_id, answer).expect("the answer is one")
+        self.try_answer(decision_id, answer)
+            .expect("the answer is one")
     }
 
     /// Answers and has it delivered.
     pub fn settle(&mut self, decision_id: &DecisionId, answer: Answer) -> Outcome {
         self.answer(decision_id, answer);
-        self.run(Command::Delivered { decision_id: decision_id.clone() })
+        self.run(Command::Delivered {
+            decision_id: decision_id.clone(),
+        })
     }
 
     pub fn pane(&self, name: &str) -> Pane {
@@ -341,9 +411,12 @@ pub fn deliveries(outcome: &Outcome) -> Vec<(DecisionId, Applied, Option<usize>)
         .effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Deliver { decision_id, applied, option_index, .. } => {
-                Some((decision_id.clone(), applied.clone(), *option_index))
-            }
+            Effect::Deliver {
+                decision_id,
+                applied,
+                option_index,
+                ..
+            } => Some((decision_id.clone(), applied.clone(), *option_index)),
             _ => None,
         })
         .collect()
@@ -372,9 +445,11 @@ pub fn story(outcome: &Outcome) -> Vec<String> {
                 None => format!("created {}", created.decision.id),
             }),
             Event::DecisionUpdated { decision } => Some(format!("updated {}", decision.id)),
-            Event::DecisionCleared(cleared) => {
-                Some(format!("cleared {} {}", cleared.decision_id, cleared.reason.as_str()))
-            }
+            Event::DecisionCleared(cleared) => Some(format!(
+                "cleared {} {}",
+                cleared.decision_id,
+                cleared.reason.as_str()
+            )),
             _ => None,
         })
         .collect()

@@ -1,5 +1,16 @@
 //! The rules of the session, read as the specification reads: given, when, then. Each test cites its rule.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "these are tests"
+)]
 
+mod answering;
+mod ending;
 mod harness;
+mod hooks;
 mod pending;
+mod places;
+mod properties;
+mod terminal;
