@@ -1,0 +1,10 @@
+//! What the window must hold to whatever it looks like, on plain data: tested without a display.
+
+pub mod arrange;
+pub mod chord;
+pub mod feed;
+pub mod guard;
+pub mod notice;
+pub mod options;
+pub mod order;
+pub mod reply;

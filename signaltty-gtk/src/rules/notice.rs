@@ -1,0 +1,184 @@
+//! What a notification of a decision says and offers.
+
+use signaltty_core::model::{AnswerOption, Decision, DecisionId, Polarity};
+
+use super::options;
+use crate::text;
+
+/// Name of the action that a click on the notification itself is.
+pub const OPEN: &str = "default";
+/// What the name of an action that answers begins with.
+const ANSWER: &str = "answer/";
+
+/// Longest line of a notification, in characters, and most lines of a detail in it.
+const LINE_CHARS: usize = 160;
+const DETAIL_LINES: usize = 6;
+/// A longer label would be cut off on its button, and with it the rule that an always-option sets.
+const LABEL_CHARS: usize = 40;
+
+/// What the notification server can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Capabilities {
+    /// It shows actions as buttons.
+    pub actions: bool,
+    /// It takes the body as markup, so that text has to be escaped.
+    pub body_markup: bool,
+}
+
+impl Capabilities {
+    /// Reads the server's own words.
+    pub fn read<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+        words.into_iter().fold(Self::default(), |known, word| match word {
+            "actions" => Self { actions: true, ..known },
+            "body-markup" => Self { body_markup: true, ..known },
+            _ => known,
+        })
+    }
+}
+
+/// A notification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// Its title. Never markup, whatever the server.
+    pub summary: String,
+    /// Its text, escaped if the server wants markup.
+    pub body: String,
+    /// Name and label of each action.
+    pub actions: Vec<(String, String)>,
+}
+
+/// The notification of a decision.
+pub fn of_decision(decision: &Decision, pane_title: &str, server: Capabilities) -> Notice {
+    let mut body = text::line_of(&decision.prompt, LINE_CHARS);
+    if let Some(detail) = decision.detail.as_deref() {
+        let lines: Vec<&str> = detail.lines().filter(|line| !line.trim().is_empty()).collect();
+        for line in lines.iter().take(DETAIL_LINES) {
+            body.push('\n');
+            body.push_str(&text::line_of(line, LINE_CHARS));
+        }
+        match lines.len().saturating_sub(DETAIL_LINES) {
+            0 => {}
+            1 => body.push_str("\n… 1 more line"),
+            more => body.push_str(&format!("\n… {more} more lines")),
+        }
+    }
+    let asks = if decision.agent.is_empty() { "Asks".to_owned() } else { format!("{} asks", text::line(&decision.agent)) };
+    let mut notice = plain(&format!("{asks} · {}", text::line(pane_title)), &body, server);
+    if server.actions {
+        notice.actions.push((OPEN.into(), "Open".into()));
+        for option in offered(decision) {
+            notice.actions.push((name(&decision.id, &option.id), text::line(&option.label)));
+        }
+    }
+    notice
+}
+
+/// A notification that only says something.
+pub fn plain(summary: &str, body: &str, server: Capabilities) -> Notice {
+    let body = if server.body_markup { escape(body) } else { body.to_owned() };
+    Notice { summary: summary.to_owned(), body, actions: Vec::new() }
+}
+
+/// The decision and the option that an action's name carries.
+pub fn read_name(name: &str) -> Option<(DecisionId, String)> {
+    // An id of a decision has no slash.
+    let (decision, option) = name.strip_prefix(ANSWER)?.split_once('/')?;
+    Some((DecisionId::new(decision).ok()?, option.to_owned()))
+}
+
+fn name(decision: &DecisionId, option: &str) -> String {
+    format!("{ANSWER}{decision}/{option}")
+}
+
+fn offered(decision: &Decision) -> Vec<AnswerOption> {
+    let mut whole = decision.clone();
+    whole.options.retain(|option| {
+        option.polarity == Polarity::Refuses || text::line(&option.label).chars().count() <= LABEL_CHARS
+    });
+    options::of_notification(&whole).into_iter().cloned().collect()
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const ALL: Capabilities = Capabilities { actions: true, body_markup: true };
+
+    fn decision(members: serde_json::Value) -> Decision {
+        let mut whole = json!({
+            "id": "d.1", "pane_id": "p", "kind": "permission", "prompt": "Run it?", "text": "reason",
+            "answerable": true, "asked_at": 0, "agent": "agent",
+            "options": [
+                { "id": "allow", "label": "Allow once", "polarity": "grants" },
+                { "id": "always-1", "label": "Always: test", "polarity": "grants" },
+                { "id": "always-2", "label": "Always: build", "polarity": "grants" },
+                { "id": "deny", "label": "Deny", "polarity": "refuses" },
+            ],
+        });
+        for (name, value) in members.as_object().cloned().unwrap_or_default() {
+            whole[name] = value;
+        }
+        serde_json::from_value(whole).unwrap()
+    }
+
+    fn labels(notice: &Notice) -> Vec<&str> {
+        notice.actions.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn at_most_three_options_are_offered_and_a_refusal_is_among_them() {
+        let notice = of_decision(&decision(json!({})), "pane", ALL);
+        assert_eq!(labels(&notice), ["Open", "Allow once", "Always: test", "Deny"]);
+    }
+
+    #[test]
+    fn an_option_whose_rule_would_be_cut_off_is_not_offered() {
+        let long = decision(json!({ "options": [
+            { "id": "allow", "label": "Allow once", "polarity": "grants" },
+            { "id": "always-1", "label": format!("Always: {}", "x".repeat(LABEL_CHARS)), "polarity": "grants" },
+            { "id": "deny", "label": "Deny", "polarity": "refuses" },
+        ] }));
+        assert_eq!(labels(&of_decision(&long, "pane", ALL)), ["Open", "Allow once", "Deny"]);
+    }
+
+    #[test]
+    fn what_cannot_be_answered_offers_nothing_but_to_open_it() {
+        let notice = of_decision(&decision(json!({ "answerable": false })), "pane", ALL);
+        assert_eq!(labels(&notice), ["Open"]);
+    }
+
+    #[test]
+    fn a_server_without_actions_gets_none() {
+        assert!(of_decision(&decision(json!({})), "pane", Capabilities::default()).actions.is_empty());
+    }
+
+    #[test]
+    fn the_body_is_escaped_only_for_a_server_that_takes_markup() {
+        let shell = decision(json!({ "detail": "a < b && c" }));
+        let with = of_decision(&shell, "a < b", ALL);
+        assert_eq!(with.body, "Run it?\na &lt; b &amp;&amp; c");
+        assert!(with.summary.contains("a < b"), "a summary is never markup");
+        let without = of_decision(&shell, "pane", Capabilities { body_markup: false, ..ALL });
+        assert_eq!(without.body, "Run it?\na < b && c");
+    }
+
+    #[test]
+    fn a_long_detail_says_how_much_more_there_is() {
+        let lines: Vec<String> = (0..10).map(|n| format!("step {n}")).collect();
+        let notice = of_decision(&decision(json!({ "detail": lines.join("\n") })), "pane", ALL);
+        assert!(notice.body.ends_with("step 5\n… 4 more lines"), "{}", notice.body);
+    }
+
+    #[test]
+    fn an_actions_name_carries_its_decision_and_its_option() {
+        let name = name(&DecisionId::from_trusted("d.1"), "o/1");
+        assert_eq!(read_name(&name), Some((DecisionId::from_trusted("d.1"), "o/1".into())));
+        assert_eq!(read_name(OPEN), None);
+    }
+}

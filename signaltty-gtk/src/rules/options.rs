@@ -1,0 +1,94 @@
+//! Which of a decision's options a surface with little room shows.
+
+use signaltty_core::model::{AnswerOption, Decision, Polarity};
+
+/// Options that the strip has room for.
+const STRIP_OPTIONS: usize = 2;
+/// Actions that a notification carries beside its default one.
+const NOTIFICATION_OPTIONS: usize = 3;
+
+/// The two main options of a decision: the first, and the first that refuses where it is not among two.
+pub fn main_two(options: &[AnswerOption]) -> Vec<&AnswerOption> {
+    pick(options, STRIP_OPTIONS)
+}
+
+/// The options that a notification offers: none where it cannot be answered, a refusal always among them.
+pub fn of_notification(decision: &Decision) -> Vec<&AnswerOption> {
+    if decision.answerable { pick(&decision.options, NOTIFICATION_OPTIONS) } else { Vec::new() }
+}
+
+/// Whether a surface that shows those two holds all there is to choose and to read of a decision.
+pub fn strip_holds_all(decision: &Decision) -> bool {
+    decision.options.len() <= STRIP_OPTIONS
+        && decision.answerable
+        && decision.detail.is_none()
+        && decision.fields.is_empty()
+        && decision.text == signaltty_core::model::TextUse::None
+        && decision.prompt.chars().count() <= STRIP_PROMPT
+        && !decision.prompt.contains('\n')
+}
+
+/// A prompt of more characters may not fit a strip's line.
+const STRIP_PROMPT: usize = 48;
+
+/// At most `room` options in the agent's order, with a refusal among them wherever there is one.
+fn pick(options: &[AnswerOption], room: usize) -> Vec<&AnswerOption> {
+    if options.len() <= room {
+        return options.iter().collect();
+    }
+    let refusal = options.iter().position(|option| option.polarity == Polarity::Refuses);
+    let mut chosen: Vec<usize> = (0..room).collect();
+    if let (Some(refusal), Some(last)) = (refusal, chosen.last_mut()) {
+        if refusal > *last {
+            *last = refusal;
+        }
+    }
+    // The one that grants least is the first; a wider grant must not push it out.
+    chosen.iter().filter_map(|&at| options.get(at)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn option(id: &str, polarity: Polarity) -> AnswerOption {
+        AnswerOption { id: id.into(), label: id.to_uppercase(), polarity }
+    }
+
+    fn ids(options: &[&AnswerOption]) -> Vec<String> {
+        options.iter().map(|option| option.id.clone()).collect()
+    }
+
+    #[test]
+    fn the_strip_shows_the_first_grant_and_a_refusal() {
+        let options = [
+            option("allow", Polarity::Grants),
+            option("always-1", Polarity::Grants),
+            option("deny", Polarity::Refuses),
+        ];
+        assert_eq!(ids(&main_two(&options)), ["allow", "deny"]);
+    }
+
+    #[test]
+    fn options_without_polarity_are_shown_in_their_order() {
+        let options = [option("a", Polarity::Neutral), option("b", Polarity::Neutral), option("c", Polarity::Neutral)];
+        assert_eq!(ids(&main_two(&options)), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_refusal_that_comes_early_is_not_doubled() {
+        let options = [
+            option("deny", Polarity::Refuses),
+            option("allow", Polarity::Grants),
+            option("abort", Polarity::Refuses),
+        ];
+        assert_eq!(ids(&main_two(&options)), ["deny", "allow"]);
+    }
+
+    #[test]
+    fn three_of_many_always_hold_a_refusal() {
+        let mut options: Vec<_> = (1..=5).map(|n| option(&format!("o{n}"), Polarity::Grants)).collect();
+        options.push(option("deny", Polarity::Refuses));
+        assert_eq!(ids(&pick(&options, NOTIFICATION_OPTIONS)), ["o1", "o2", "deny"]);
+    }
+}
