@@ -3,6 +3,7 @@
 #   make run                 builds SignalTTY and opens its window; without a display it plays a short
 #                            session on a virtual one and leaves pictures in target/pictures/
 #   make test                every test, on the real programs
+#   make build               both programs, optimised
 #   make install             both programs, desktop entry, icons, metainfo [PREFIX=/usr/local] [DESTDIR=]
 #   make uninstall           removes exactly what `install` put there
 #
@@ -43,8 +44,11 @@ build:
 	$(CARGO) build --locked --release --package signaltty-agent
 	$(CARGO) build --locked --release --package signaltty-gtk
 
-# `make` as the user, `sudo make install` afterwards: installing builds nothing that is already built.
-install: build
+# Under sudo nothing is compiled, so that nothing of root's is left in target/: `make build && sudo make install`.
+install:
+	@if [ -z "$$SUDO_USER" ]; then $(MAKE) build; \
+	elif ! [ -x target/release/signaltty -a -x target/release/signaltty-gtk ]; then \
+		echo "nothing is built yet: run 'make build' as yourself first" >&2; exit 1; fi
 	install -Dm755 target/release/signaltty $(BINDIR)/signaltty
 	install -Dm755 target/release/signaltty-gtk $(BINDIR)/signaltty-gtk
 	install -Dm644 data/$(APP).desktop $(DATADIR)/applications/$(APP).desktop

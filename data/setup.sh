@@ -134,12 +134,13 @@ require_rust() {
     fail "there is no Rust here${offered:+, and this system offers only ${offered%%[+~-]*}}: SignalTTY needs $msrv or newer. $how"
 }
 
+# First what cannot be helped: nobody should wait for packages to learn that the compiler is too old.
+require_rust
 if [ "$manager" = none ]; then
     say "neither apt nor dnf is here, so nothing is installed. Needed: GTK 4.8, libadwaita 1.2, VTE 0.70 for GTK 4 (with their headers), pkg-config, a C compiler"
 else
     require_packages "${build[@]}"
 fi
-require_rust
 
 if [ "$manager" != none ] && { [ "$purpose" = test ] || [ -z "${WAYLAND_DISPLAY:-}${DISPLAY:-}" ]; }; then
     require_packages "${desktop[@]}"

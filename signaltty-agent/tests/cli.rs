@@ -70,17 +70,29 @@ fn the_first_client_starts_the_host_and_a_hook_does_not() {
 }
 
 #[test]
-fn attach_shows_the_pane_and_ends_with_it() {
+fn attach_shows_the_pane_types_into_it_and_ends_with_it() {
+    use std::io::{Read as _, Write as _};
     let world = World::with_host();
-    let inner = world.spawn(&["sh", "-c", "echo inner ready; read line; echo heard $line"], &[]);
-    inner.await_screen("inner ready");
-    // A pane of its own is a terminal as good as any.
-    let program = harness::world::program("signaltty");
-    let outer = world.spawn(&[program.to_str().unwrap(), "attach", &inner.id], &[]);
-    outer.await_screen("inner ready");
-    outer.await_screen_where("a viewer inside a pane may only look", |_| true);
-    inner.type_text("words\n");
-    until("attach ended with its pane", || outer.get().get("exit").cloned());
+    let pane = world.spawn(&["sh", "-c", "echo ready; read line; echo heard $line"], &[]);
+    pane.await_screen("ready");
+    // `attach` wants a terminal of its own: python3 gives it one.
+    let run = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+    let mut attached = std::process::Command::new("python3")
+        .args(["-c", run])
+        .arg(harness::world::program("signaltty"))
+        .args(["attach", &pane.id])
+        .env_clear()
+        .envs(&world.env)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    attached.stdin.as_mut().unwrap().write_all(b"words\r").unwrap();
+    pane.await_screen("heard words");
+    let mut shown = String::new();
+    attached.stdout.take().unwrap().read_to_string(&mut shown).unwrap();
+    assert!(shown.contains("ready") && shown.contains("heard words"), "{shown}");
+    assert_eq!(attached.wait().unwrap().code(), Some(0), "{shown}");
 }
 
 #[test]

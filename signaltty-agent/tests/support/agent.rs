@@ -83,37 +83,50 @@ impl Agent {
     /// through our own program. `None`, having said so, where it cannot be had.
     #[track_caller]
     pub fn prepare(world: &World, vendor: Vendor, test: &str) -> Option<Self> {
-        let program = match vendor.package().program() {
-            Ok(program) => program,
+        match Self::obtain(world, vendor) {
+            Ok(agent) => {
+                agent.install_hook(world);
+                Some(agent)
+            }
             Err(why) => {
                 super::skip(test, &why);
-                return None;
+                None
             }
-        };
+        }
+    }
+
+    /// The same without our hook.
+    ///
+    /// # Errors
+    /// Why it cannot be had.
+    pub fn obtain(world: &World, vendor: Vendor) -> Result<Self, String> {
+        let program = vendor.package().program()?;
         let model = Model::start(world, vendor.agent());
         let env = match vendor {
             Vendor::Claude => seed_claude(world, &model),
             Vendor::Codex => seed_codex(world, &model),
         };
-        let agent = Self {
+        Ok(Self {
             vendor,
             model,
             program,
             env,
-            trusted: Cell::new(false),
-        };
-        let done = world
-            .command("signaltty")
-            .args(["integration", "install", vendor.agent()])
-            .output()
-            .expect("signaltty runs");
+            // Without hooks of ours there is nothing that it could ask trust for.
+            trusted: Cell::new(true),
+        })
+    }
+
+    /// Installs our hook in its configuration, as a person does.
+    #[track_caller]
+    pub fn install_hook(&self, world: &World) {
+        let done = world.cli(["integration", "install", self.vendor.agent()]);
         assert!(
             done.status.success(),
             "signaltty integration install: {}\n{}",
             done.status,
             text(&done)
         );
-        Some(agent)
+        self.trusted.set(false);
     }
 
     /// Its environment beyond the world's.

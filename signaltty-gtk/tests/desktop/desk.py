@@ -223,7 +223,8 @@ class Desktop:
         states = node.get_state_set()
         names = ("FOCUSED", "SENSITIVE", "ENABLED", "CHECKED", "EXPANDED", "SELECTED", "EDITABLE", "SHOWING", "ACTIVE")
         has = [name.lower() for name in names if states.contains(getattr(self._atspi.StateType, name))]
-        return {"name": node.get_name(), "role": node.get_role_name(), "states": has, "description": node.get_description()}
+        # `path` names the widget behind it: the same path, the same widget.
+        return {"name": node.get_name(), "role": node.get_role_name(), "states": has, "path": node.path}
 
     def tree(self):
         """The accessibility tree as text: one line a node, its role and name."""
@@ -276,13 +277,25 @@ class Desktop:
         return None
 
     # --- hands -----------------------------------------------------------------------------------------
+    def ready(self, name, role="button", within=None, timeout=PATIENCE):
+        """Waits until the named control is there and acts."""
+
+        def look():
+            return any("sensitive" in found["states"] for found in self.all(name, role, within))
+
+        self._until(look, timeout, lambda: f"no {role} /{name}/ that acts; there is:\n{self.tree()}")
+        return True
+
     def click(self, name, role="button", within=None, timeout=PATIENCE):
         """Presses the named button through its accessible action, as a screen reader's user does."""
+        self.ready(name, role, within, timeout)
         node = self._one(name, role, within, timeout)
         return bool(self._atspi.Action.do_action(node, 0))
 
-    def pointer_click(self, name, role="button", within=None, timeout=PATIENCE):
-        """Moves the pointer over the named widget's middle and clicks."""
+    def pointer_click(self, name, role="button", within=None, timeout=PATIENCE, at_once=False):
+        """Moves the pointer over the named widget's middle and clicks, once it acts or `at_once`."""
+        if not at_once:
+            self.ready(name, role, within, timeout)
         x, y, width, height = self.extents(name, role, within, timeout)
         return self.pointer_click_at(x + width // 2, y + height // 2)
 
@@ -292,6 +305,11 @@ class Desktop:
         self._xdotool("mousemove", "--sync", "--window", window, str(x), str(y))
         self._xdotool("click", "1")
         return [x, y]
+
+    def focus_terminal(self, name="^Terminal$"):
+        """Clicks into the terminal, low enough to miss the card over it."""
+        x, y, width, height = self.extents(name)
+        return self.pointer_click_at(x + width // 2, y + height - 12)
 
     def type(self, text):
         """Types text into whatever has the keyboard."""
