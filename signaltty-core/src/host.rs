@@ -8,3 +8,4 @@ pub mod lock;
 pub mod paths;
 pub mod peer;
 pub mod pty;
+pub mod terminal;

@@ -1,0 +1,164 @@
+//! A fresh terminal that is fed a snapshot is the terminal that it was taken of (specs/001 §4).
+#![cfg(feature = "host")]
+
+#[path = "terminal/dump.rs"]
+mod dump;
+#[path = "terminal/stream.rs"]
+mod stream;
+
+use dump::dump;
+use proptest::prelude::*;
+use signaltty_core::host::terminal::{Fed, Terminal};
+use signaltty_core::model::Size;
+use signaltty_core::protocol::params::Colors;
+
+fn terminal(cols: u16, rows: u16) -> Terminal {
+    Terminal::new(Size { cols, rows }, &Colors::default())
+}
+
+fn feed(terminal: &mut Terminal, bytes: &[u8]) -> Fed {
+    let mut fed = Fed::default();
+    terminal.feed(bytes, 0, &mut fed);
+    fed
+}
+
+/// What a fresh terminal becomes by the snapshot of `original`.
+fn rebuilt(original: &Terminal) -> Terminal {
+    let size = original.size();
+    let mut fresh = terminal(size.cols, size.rows);
+    let snapshot = original.snapshot();
+    let fed = feed(&mut fresh, &snapshot);
+    assert!(
+        fed.replies.is_empty(),
+        "a snapshot asks nothing: {:?}",
+        String::from_utf8_lossy(&fed.replies)
+    );
+    fresh
+}
+
+#[track_caller]
+fn assert_rebuilt(original: &Terminal) {
+    let fresh = rebuilt(original);
+    let (expected, got) = (dump(original), dump(&fresh));
+    if expected != got {
+        let snapshot = String::from_utf8_lossy(&original.snapshot())
+            .escape_debug()
+            .to_string();
+        panic!(
+            "not the same\n--- original\n{expected}\n--- rebuilt\n{got}\n--- snapshot\n{snapshot}"
+        );
+    }
+}
+
+macro_rules! rebuilds {
+    ($($name:ident: $bytes:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            for (cols, rows) in [(20, 5), (7, 3), (80, 24)] {
+                let mut original = terminal(cols, rows);
+                feed(&mut original, $bytes.as_bytes());
+                assert_rebuilt(&original);
+            }
+        }
+    )*};
+}
+
+rebuilds! {
+    blank: "";
+    plain_text: "hello\r\nworld";
+    scrollback: "1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8";
+    a_long_line_wraps: "abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrst\r\nx";
+    a_cursor_that_waits_to_wrap: "abcdefghijklmnopqrst\x1b[1;1Habcdefg";
+    colours_and_styles: "\x1b[1;3;4:3;31;48;5;200;58:2::1:2:3mstyled\x1b[0m plain \x1b[38;2;1;2;3;9;7mrgb\x1b[2;8;4:2m x\x1b[4:4my\x1b[4:5mz";
+    a_background_that_fills_rows: "\x1b[44mblue and quite a lot of it here\r\nmore\x1b[K\r\n\x1b[mno\x1b[42m\r\n\r\n\r\n";
+    wide_characters: "日本語テキスト日本語テキスト日本\r\nx日本語";
+    half_a_wide_character: "日本語\x1b[1;2Hx\x1b[1;5H\x1b[X\x1b[2;1H日本\x1b[2;1H\x1b[P";
+    combining_characters: "e\u{301}a\u{308}\u{332} \u{301}日\u{301}\r\n\u{301}";
+    links: "\x1b]8;id=a;https://a.example/\x1b\\one\x1b]8;;\x07 two \x1b]8;;https://b.example/x;y\x07three";
+    saved_cursor: "a\x1b[3;4H\x1b[1;35m\x1b(0\x0e\x1b7\x1b[m\x1b(B\x0f\x1b[2;2Hb";
+    scroll_region: "1\r\n2\r\n3\x1b[2;3r\x1b[3;1H\n\nx";
+    origin_mode: "\x1b[2;3r\x1b[?6h\x1b[2;2Hx";
+    tab_stops: "\x1b[3g\x1b[1;3H\x1bH\x1b[1;6H\x1bH\r\tx\ty";
+    no_tab_stops: "\x1b[3g\tx";
+    charsets: "\x1b(0lqk\x1b(Bx\x1b)0\x0eq\x0fq\x0e";
+    insert_mode: "abc\r\x1b[4hx";
+    no_autowrap: "\x1b[?7labcdefghijklmnopqrstuvwxyz";
+    modes: "\x1b[?1h\x1b=\x1b[?2004h\x1b[?1004h\x1b[?1002h\x1b[?1006h\x1b[?25l\x1b[20h\x1b[?12h\x1b[?5h";
+    cursor_shape: "\x1b[5 q";
+    cursor_shape_given_back: "\x1b[?12h\x1b[0 q";
+    title: "\x1b]2;a title\x07";
+    palette: "\x1b]4;1;#102030;200;rgb:ff/00/10\x07\x1b]10;#aabbcc\x1b\\\x1b]12;#010203\x07";
+    alternate_screen: "under\r\nit\x1b[1;31m\x1b[?1049h\x1b[Hover\x1b7\x1b[2;3H\x1b[44m\x1b[2Jall blue";
+    alternate_screen_entered_waiting_to_wrap: "abcdefghijklmnopqrst\x1b[?1049hx";
+    alternate_screen_that_wraps: "\x1b[?1049habcdefghijklmnopqrstuvwxyz";
+    alternate_screen_with_scrollback: "1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\x1b[?1049hx";
+    a_saved_cursor_that_waits_to_wrap: "abcdefghijklmnopqrst\x1b7uvw";
+    restored_to_wait_to_wrap: "abcdefghijklmnopqrst\x1b7uvw\x1b8\x1b[31m";
+    a_wrapped_line_cut_off: "abcdefghijklmnopqrstuvw\x1b[A\x1b[L";
+    wide_at_the_margin: "abcdefghijklmnopqrs日abcdef日abcdefgh";
+    wide_at_the_margin_coloured: "\x1b[41mabcdefghijklmnopqrs日\x1b[mx\r\n\n\n\nabcdef\x1b[42m日\x1b[m";
+    erased_after_wrapping: "abcdefghijklmnopqrstuvw\x1b[2K\x1b[4;4H";
+    erased_first_row_of_a_scrolled_line: "\n\n\n\n\n\n\n\n\n\nabcdefghijklmnopqrstuvwabcdefghijklmnopqrstuvwabcdefghijklmnopqrstuvw\x1b[H\x1b[2Kx\n\n\n\n";
+}
+
+/// Both are given `bytes`; neither may show what the other does not.
+fn assert_same(first: &Terminal, second: &Terminal, what: &str) -> Result<(), TestCaseError> {
+    let (expected, got) = (dump(first), dump(second));
+    prop_assert!(
+        expected == got,
+        "{}\n--- expected\n{}\n--- got\n{}\n--- snapshot\n{}",
+        what,
+        expected,
+        got,
+        String::from_utf8_lossy(&first.snapshot()).escape_debug()
+    );
+    Ok(())
+}
+
+#[test]
+fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
+    let strategy = (
+        stream::size(),
+        stream::anything(),
+        stream::program(true),
+        stream::size(),
+    );
+    let property = |((cols, rows), before, after, (new_cols, new_rows)): (
+        (u16, u16),
+        Vec<u8>,
+        Vec<u8>,
+        (u16, u16),
+    )| {
+        let mut original = terminal(cols, rows);
+        // What the scanner holds of an unfinished sequence goes to old and new viewers alike.
+        feed(&mut original, &before);
+        feed(&mut original, b"\x18\0");
+        let mut fresh = rebuilt(&original);
+        assert_same(&original, &fresh, "rebuilt")?;
+        let (first, second) = (
+            stream::readable(&original.snapshot()),
+            stream::readable(&fresh.snapshot()),
+        );
+        prop_assert_eq!(first, second, "a snapshot of it is the same");
+        feed(&mut original, &after);
+        feed(&mut fresh, &after);
+        assert_same(&original, &fresh, "after more output")?;
+        let size = Size {
+            cols: new_cols,
+            rows: new_rows,
+        };
+        original.resize(size);
+        let fresh = rebuilt(&original);
+        assert_same(&original, &fresh, "rebuilt after a resize")?;
+        Ok(())
+    };
+    stream::check(
+        1_500,
+        &strategy,
+        property,
+        |(size, before, after, new_size)| {
+            let (before, after) = (stream::readable(before), stream::readable(after));
+            format!("{size:?} {before}\nthen {after}\nresized to {new_size:?}")
+        },
+    );
+}
