@@ -1,11 +1,34 @@
-//! The host: the one owner of panes, decisions and lifecycle, and the keeper behind it.
+//! The host: one process a user that owns panes, decisions, lifecycle and attention.
+//!
+//! ```text
+//! server → connection → dispatch ─┐                       ┌→ publish → subscribers
+//! hooks, attach, keeper events ───┴→ state (the session) ─┴→ delivery → hook or terminal
+//! ```
 
 pub mod ancestry;
+mod attach;
+mod clock;
+mod connection;
+mod delivery;
+mod dispatch;
 pub mod environment;
-pub mod hardening;
+mod hardening;
+mod hook_peer;
+mod hooks;
+mod integrations;
 pub mod keeper;
+mod lines;
 pub mod lock;
+mod pane_runtime;
 pub mod paths;
+mod caller;
 pub mod peer;
 pub mod pty;
+mod publish;
+mod rate;
+mod server;
+mod spawn;
+mod state;
 pub mod terminal;
+
+pub use server::{HostError, Options, run};

@@ -10,7 +10,6 @@ mod answering;
 mod ending;
 mod harness;
 mod hooks;
-mod ingest;
 mod pending;
 mod places;
 mod properties;
