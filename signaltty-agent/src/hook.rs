@@ -5,8 +5,8 @@
 //! SIGTERM, an agent that is gone, our wait over: nothing on standard output, exit 0. No failure grants or
 //! refuses. It never starts a host and never shows the payload or its environment, which holds secrets.
 
-mod link;
-mod watch;
+pub(crate) mod link;
+pub(crate) mod watch;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -16,11 +16,11 @@ use std::time::Duration;
 use serde_json::Value as Json;
 use signaltty_core::limits::{HOLD_MAX, HOOK_MARGIN, LINE_MAX, RECONNECT};
 use signaltty_core::model::DecisionId;
+use signaltty_core::paths::SocketPaths;
 use signaltty_core::protocol::method::{HookAck, HookEvent, Method};
 use signaltty_core::protocol::params::{HookAckParams, HookEventParams, HookEventReply};
-use signaltty_core::protocol::{Incoming, VerdictFrame};
+use signaltty_core::protocol::{Incoming, VerdictFrame, WireError};
 
-use crate::paths;
 use link::Link;
 use watch::{Deadline, Watch};
 
@@ -70,14 +70,16 @@ impl Invocation {
 }
 
 /// Why a hook ends without a verdict. Nobody is told: the agent goes on as if there were no hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quit {
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Quit {
     /// There is no host, or none any more.
     NoHost,
     /// The payload is none, or too large.
     NoPayload,
-    /// The host had nothing to wait for, or refused.
+    /// The host had nothing to wait for.
     NotHeld,
+    /// The host refused.
+    Refused(WireError),
     /// SIGTERM, the agent is gone, or the wait is over.
     Stopped,
     /// Standard output takes nothing.
@@ -93,7 +95,9 @@ fn report(invocation: &Invocation) -> Result<(), Quit> {
     let mut watch = Watch::new().ok_or(Quit::Stopped)?;
     // The payload is taken before anything else: an agent whose pipe breaks may call its hook failed.
     let payload = payload(&watch)?;
-    let socket = paths::socket().ok_or(Quit::NoHost)?;
+    let paths = SocketPaths::from_env().map_err(|_| Quit::NoHost)?;
+    // A socket that somebody else may have put there could grant.
+    paths.check_folder().map_err(|_| Quit::NoHost)?;
     let mut params = HookEventParams {
         agent: invocation.agent.clone(),
         event: invocation.event.clone(),
@@ -109,20 +113,14 @@ fn report(invocation: &Invocation) -> Result<(), Quit> {
     };
     // Before the host knows of us: from then on no end of the agent goes unseen.
     watch.ancestors();
-    let (mut link, mut decision) = submit(&socket, &params, &watch, Deadline::after(REPLY_WAIT))?;
+    let mut held = submit(&paths.host, &params, &watch, Deadline::after(REPLY_WAIT))?;
     let deadline = Deadline::after(VERDICT_WAIT);
     loop {
-        match link.line(&watch, deadline) {
-            Ok(line) => {
-                if let Ok(Incoming::Verdict(verdict)) = Incoming::parse(&line) {
-                    if verdict.decision_id == decision {
-                        return deliver(&mut link, &verdict);
-                    }
-                }
-            }
+        match held.verdict(&watch, deadline) {
+            Ok(verdict) => return deliver(&mut held.link, &verdict),
             Err(Quit::NoHost) => {
-                params.resumes = Some(decision);
-                (link, decision) = resubmit(&socket, &params, &watch)?;
+                params.resumes = Some(held.decision);
+                held = resubmit(&paths.host, &params, &watch, RECONNECT)?;
             }
             Err(quit) => return Err(quit),
         }
@@ -137,19 +135,50 @@ fn payload(watch: &Watch) -> Result<Json, Quit> {
     serde_json::from_slice(&bytes).map_err(|_| Quit::NoPayload)
 }
 
-/// Hands the report over; comes back with the decision where the host holds us.
-fn submit(
+/// A report that the host holds until there is a verdict.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// The connection that waits.
+    pub(crate) link: Link,
+    /// What is waited for.
+    pub(crate) decision: DecisionId,
+}
+
+impl Held {
+    /// Waits for the verdict of this decision; every other line is somebody else's.
+    pub(crate) fn verdict(
+        &mut self,
+        watch: &Watch,
+        deadline: Deadline,
+    ) -> Result<VerdictFrame, Quit> {
+        loop {
+            if let Ok(Incoming::Verdict(verdict)) =
+                Incoming::parse(&self.link.line(watch, deadline)?)
+            {
+                if verdict.decision_id == self.decision {
+                    return Ok(verdict);
+                }
+            }
+        }
+    }
+}
+
+/// Hands a report over; comes back where the host holds it.
+pub(crate) fn submit(
     socket: &Path,
     params: &HookEventParams,
     watch: &Watch,
     deadline: Deadline,
-) -> Result<(Link, DecisionId), Quit> {
+) -> Result<Held, Quit> {
     let mut link = Link::connect(socket, watch, deadline)?;
     link.request(1, HookEvent::NAME, params)?;
     let line = link.line(watch, deadline)?;
     let Ok(Incoming::Response(response)) = Incoming::parse(&line) else {
         return Err(Quit::NotHeld);
     };
+    if let Some(error) = response.error {
+        return Err(Quit::Refused(error));
+    }
     let reply: Option<HookEventReply> = response
         .result
         .and_then(|result| serde_json::from_value(result).ok());
@@ -158,24 +187,36 @@ fn submit(
             held: true,
             decision_id: Some(decision),
             ..
-        }) => Ok((link, decision)),
+        }) => Ok(Held { link, decision }),
         _ => Err(Quit::NotHeld),
     }
 }
 
-/// Hands the same report to the host that comes back within [`RECONNECT`], under the decision it had.
-fn resubmit(
+/// Hands the same report to the host that comes back within `wait`, under the decision it had.
+pub(crate) fn resubmit(
     socket: &Path,
     params: &HookEventParams,
     watch: &Watch,
-) -> Result<(Link, DecisionId), Quit> {
-    let back = Deadline::after(RECONNECT);
+    wait: Duration,
+) -> Result<Held, Quit> {
+    let back = Deadline::after(wait);
     loop {
         match submit(socket, params, watch, back.later(REJOIN_WAIT)) {
             Err(Quit::NoHost) if !back.passed() => watch.pause(REJOIN_PAUSE)?,
             other => return other,
         }
     }
+}
+
+/// Confirms that a verdict is out of our hands.
+pub(crate) fn confirm(link: &mut Link, decision: &DecisionId) -> Result<(), Quit> {
+    link.request(
+        2,
+        HookAck::NAME,
+        &HookAckParams {
+            decision_id: decision.clone(),
+        },
+    )
 }
 
 /// Writes the verdict, and says so only when it is out of our hands (specs/010 §1.6).
@@ -185,13 +226,7 @@ fn deliver(link: &mut Link, verdict: &VerdictFrame) -> Result<(), Quit> {
         .write_all(verdict.stdout.as_bytes())
         .and_then(|()| stdout.flush())
         .map_err(|_| Quit::NoOutput)?;
-    link.request(
-        2,
-        HookAck::NAME,
-        &HookAckParams {
-            decision_id: verdict.decision_id.clone(),
-        },
-    )
+    confirm(link, &verdict.decision_id)
 }
 
 #[cfg(test)]

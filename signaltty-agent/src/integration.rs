@@ -11,7 +11,28 @@ mod shim;
 
 pub use hooks::{HookFile, HookLine};
 
+use std::path::PathBuf;
+
+use signaltty_core::adapter::IntegrationEnv;
+
 use crate::adapters::{claude, codex};
+use crate::paths;
+
+/// Where integrations read and write for the user of this process; `None` where there is no home. `program` is
+/// what the shim will run.
+pub fn environment(program: PathBuf) -> Option<IntegrationEnv> {
+    let names = [CLAUDE.folder_variable, CODEX.folder_variable, "PATH"];
+    let vars = names
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)))
+        .collect();
+    Some(IntegrationEnv {
+        home: paths::home()?,
+        data_dir: paths::data_dir()?,
+        vars,
+        program,
+    })
+}
 
 /// Seconds that a hook which is not held may take: far more than it needs.
 const REPORT_SECONDS: u64 = 10;

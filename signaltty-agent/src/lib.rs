@@ -19,14 +19,21 @@ pub mod integration;
 pub mod paths;
 pub mod reading;
 
-/// Runs the program. The hook comes first and goes past everything else: it runs at every step of an agent.
+/// Runs the program. Two things come before the command line is read: the hook, because it runs at every step
+/// of an agent, and the keeper, because it must be one thread and know every open file.
 pub fn run() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|word| word == "hook") {
-        if let Some(invocation) = hook::Invocation::from_arguments(arguments) {
-            hook::run(&invocation);
-            return ExitCode::SUCCESS;
+    match arguments.next() {
+        Some(word) if word == "hook" => {
+            if let Some(invocation) = hook::Invocation::from_arguments(arguments) {
+                hook::run(&invocation);
+                return ExitCode::SUCCESS;
+            }
         }
+        Some(word) if word == "keeper" && arguments.next().is_none() => {
+            return signaltty_core::host::keeper::run();
+        }
+        _ => {}
     }
     cli::run()
 }

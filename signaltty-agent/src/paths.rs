@@ -1,18 +1,7 @@
-//! Where things lie: the socket, our data folder, this program.
+//! Where things of this user and this program lie.
 
 use std::env;
 use std::path::PathBuf;
-
-/// The host's socket: `$SIGNALTTY_SOCKET`, else `$XDG_RUNTIME_DIR/signaltty/host.sock` (specs/020 §1).
-pub fn socket() -> Option<PathBuf> {
-    from_environment("SIGNALTTY_SOCKET").or_else(|| {
-        Some(
-            from_environment("XDG_RUNTIME_DIR")?
-                .join("signaltty")
-                .join("host.sock"),
-        )
-    })
-}
 
 /// The user's home.
 pub fn home() -> Option<PathBuf> {

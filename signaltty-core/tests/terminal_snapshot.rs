@@ -3,8 +3,11 @@
 
 #[path = "terminal/dump.rs"]
 mod dump;
+#[path = "terminal/stream.rs"]
+mod stream;
 
 use dump::dump;
+use proptest::prelude::*;
 use signaltty_core::host::terminal::{Fed, Terminal};
 use signaltty_core::model::Size;
 use signaltty_core::protocol::params::Colors;
@@ -96,4 +99,66 @@ rebuilds! {
     wide_at_the_margin_coloured: "\x1b[41mabcdefghijklmnopqrs日\x1b[mx\r\n\n\n\nabcdef\x1b[42m日\x1b[m";
     erased_after_wrapping: "abcdefghijklmnopqrstuvw\x1b[2K\x1b[4;4H";
     erased_first_row_of_a_scrolled_line: "\n\n\n\n\n\n\n\n\n\nabcdefghijklmnopqrstuvwabcdefghijklmnopqrstuvwabcdefghijklmnopqrstuvw\x1b[H\x1b[2Kx\n\n\n\n";
+}
+
+/// Both are given `bytes`; neither may show what the other does not.
+fn assert_same(first: &Terminal, second: &Terminal, what: &str) -> Result<(), TestCaseError> {
+    let (expected, got) = (dump(first), dump(second));
+    prop_assert!(
+        expected == got,
+        "{}\n--- expected\n{}\n--- got\n{}\n--- snapshot\n{}",
+        what,
+        expected,
+        got,
+        String::from_utf8_lossy(&first.snapshot()).escape_debug()
+    );
+    Ok(())
+}
+
+#[test]
+fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
+    let strategy = (
+        stream::size(),
+        stream::anything(),
+        stream::program(true),
+        stream::size(),
+    );
+    let property = |((cols, rows), before, after, (new_cols, new_rows)): (
+        (u16, u16),
+        Vec<u8>,
+        Vec<u8>,
+        (u16, u16),
+    )| {
+        let mut original = terminal(cols, rows);
+        // What the scanner holds of an unfinished sequence goes to old and new viewers alike.
+        feed(&mut original, &before);
+        feed(&mut original, b"\x18\0");
+        let mut fresh = rebuilt(&original);
+        assert_same(&original, &fresh, "rebuilt")?;
+        let (first, second) = (
+            stream::readable(&original.snapshot()),
+            stream::readable(&fresh.snapshot()),
+        );
+        prop_assert_eq!(first, second, "a snapshot of it is the same");
+        feed(&mut original, &after);
+        feed(&mut fresh, &after);
+        assert_same(&original, &fresh, "after more output")?;
+        let size = Size {
+            cols: new_cols,
+            rows: new_rows,
+        };
+        original.resize(size);
+        let fresh = rebuilt(&original);
+        assert_same(&original, &fresh, "rebuilt after a resize")?;
+        Ok(())
+    };
+    stream::check(
+        1_500,
+        &strategy,
+        property,
+        |(size, before, after, new_size)| {
+            let (before, after) = (stream::readable(before), stream::readable(after));
+            format!("{size:?} {before}\nthen {after}\nresized to {new_size:?}")
+        },
+    );
 }

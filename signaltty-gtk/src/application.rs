@@ -5,16 +5,18 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use adw::prelude::*;
 use adw::subclass::prelude::*;
-use gtk::glib;
 use gtk::gio;
+use gtk::glib::{self, clone};
 use signaltty_core::model::PaneId;
 
 use crate::bridge::Bridge;
 use crate::host_program;
 use crate::model::WorkspaceObject;
+use crate::notifications::Notifier;
 use crate::view::{self, Window};
 
 /// The application's id: its name on the bus, of its desktop entry and of its icon.
@@ -27,6 +29,7 @@ mod imp {
     pub struct Application {
         pub workspace: OnceCell<WorkspaceObject>,
         pub window: RefCell<Option<Window>>,
+        pub notifier: RefCell<Option<Rc<Notifier>>>,
     }
 
     #[glib::object_subclass]
@@ -73,6 +76,15 @@ mod imp {
             self.parent_startup();
             gtk::Window::set_default_icon_name(ID);
             self.obj().connect_host();
+        }
+
+        fn shutdown(&self) {
+            if let Some(notifier) = self.notifier.take() {
+                notifier.set_window(None);
+                notifier.close_all();
+            }
+            self.window.take();
+            self.parent_shutdown();
         }
 
         fn activate(&self) {
@@ -129,8 +141,20 @@ impl Application {
     fn connect_host(&self) {
         match Bridge::start(host_program::start_host()) {
             Ok((bridge, updates)) => {
+                let workspace = WorkspaceObject::new(bridge, updates);
                 // Startup happens once.
-                let _ = self.imp().workspace.set(WorkspaceObject::new(bridge, updates));
+                let _ = self.imp().workspace.set(workspace.clone());
+                glib::spawn_future_local(clone!(
+                    #[weak(rename_to = application)]
+                    self,
+                    async move {
+                        let notifier = Notifier::start(workspace).await;
+                        if let Some(notifier) = &notifier {
+                            notifier.set_window(application.imp().window.borrow().clone());
+                        }
+                        application.imp().notifier.replace(notifier);
+                    }
+                ));
             }
             Err(error) => {
                 tracing::error!(%error, "no thread for the connection to the host");
@@ -145,6 +169,9 @@ impl Application {
         let window = self.imp().window.borrow().clone();
         let window = window.unwrap_or_else(|| Window::new(self.upcast_ref(), workspace));
         self.imp().window.replace(Some(window.clone()));
+        if let Some(notifier) = &*self.imp().notifier.borrow() {
+            notifier.set_window(Some(window.clone()));
+        }
         window.present();
         Some(window)
     }

@@ -5,6 +5,7 @@ pub mod bridge;
 pub mod host_program;
 mod keys;
 pub mod model;
+pub mod notifications;
 mod palette;
 pub mod rules;
 mod text;

@@ -4,6 +4,7 @@ pub mod arrange;
 pub mod chord;
 pub mod feed;
 pub mod guard;
+pub mod notice;
 pub mod options;
 pub mod order;
 pub mod reply;

@@ -21,6 +21,11 @@ pub fn line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
+/// The same, of at most so many characters.
+pub fn line_of(text: &str, max: usize) -> String {
+    line(text).chars().take(max).collect()
+}
+
 /// Text whole, its lines kept.
 pub fn block(text: &str) -> Shown {
     Shown { text: text.to_owned(), lines: text.lines().count(), bytes: text.len(), escaped: 0 }

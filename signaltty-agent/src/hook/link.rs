@@ -22,7 +22,7 @@ const CHUNK: usize = 16 * 1024;
 
 /// One connection.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(crate) struct Link {
     stream: UnixStream,
     buffered: Vec<u8>,
 }
@@ -37,7 +37,7 @@ struct Request<'a, P> {
 
 impl Link {
     /// Connects without ever blocking on a host that accepts nothing.
-    pub(super) fn connect(socket: &Path, watch: &Watch, deadline: Deadline) -> Result<Self, Quit> {
+    pub(crate) fn connect(socket: &Path, watch: &Watch, deadline: Deadline) -> Result<Self, Quit> {
         let address = SocketAddrUnix::new(socket).map_err(|_| Quit::NoHost)?;
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)
@@ -62,7 +62,7 @@ impl Link {
     }
 
     /// Sends one request. A line that would be too long is not sent.
-    pub(super) fn request<P: Serialize>(
+    pub(crate) fn request<P: Serialize>(
         &mut self,
         id: u64,
         method: &str,
@@ -78,7 +78,7 @@ impl Link {
     }
 
     /// The next line, without its newline.
-    pub(super) fn line(&mut self, watch: &Watch, deadline: Deadline) -> Result<String, Quit> {
+    pub(crate) fn line(&mut self, watch: &Watch, deadline: Deadline) -> Result<String, Quit> {
         let mut searched = 0;
         loop {
             if let Some(at) = self

@@ -21,22 +21,30 @@ const CHUNK: usize = 16 * 1024;
 
 /// A moment on the clock that goes on while the machine sleeps, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Deadline(u64);
+pub(crate) struct Deadline(u64);
 
 impl Deadline {
     /// That long from now.
-    pub(super) fn after(wait: Duration) -> Self {
+    pub(crate) fn after(wait: Duration) -> Self {
         Self(now_ms().saturating_add(millis(wait)))
     }
 
+    /// So far away that it never comes.
+    pub(crate) const NEVER: Self = Self(u64::MAX);
+
     /// That much later than this one.
-    pub(super) fn later(self, wait: Duration) -> Self {
+    pub(crate) fn later(self, wait: Duration) -> Self {
         Self(self.0.saturating_add(millis(wait)))
     }
 
     /// Whether it has passed.
-    pub(super) fn passed(self) -> bool {
+    pub(crate) fn passed(self) -> bool {
         now_ms() >= self.0
+    }
+
+    /// Whether it is at most that far away.
+    pub(crate) fn within(self, margin: Duration) -> bool {
+        self.left() <= margin
     }
 
     fn left(self) -> Duration {
@@ -67,7 +75,7 @@ enum Woke {
 
 /// Everything that is waited for beside the host.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     /// Readable once SIGTERM came.
     stop: UnixStream,
     /// Readable once that process ended.
@@ -78,7 +86,7 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Begins with SIGTERM alone.
-    pub(super) fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         let (stop, raised) = UnixStream::pair().ok()?;
         signal_hook::low_level::pipe::register(signal_hook::consts::SIGTERM, raised).ok()?;
         Some(Self {
@@ -90,7 +98,7 @@ impl Watch {
 
     /// Watches the processes above us too: whatever runs the hook (shells in our own session), and the agent,
     /// the first of another session. Several vendors kill a hook's shell outright, or end without a word.
-    pub(super) fn ancestors(&mut self) {
+    pub(crate) fn ancestors(&mut self) {
         let chain = ancestors();
         for pid in &chain {
             match pidfd_open(*pid, PidfdFlags::empty()) {
@@ -107,7 +115,7 @@ impl Watch {
     }
 
     /// Waits until there is something to read, or the other side is gone.
-    pub(super) fn readable(&self, source: impl AsFd, deadline: Deadline) -> Result<(), Quit> {
+    pub(crate) fn readable(&self, source: impl AsFd, deadline: Deadline) -> Result<(), Quit> {
         match self.wait(Some(source.as_fd()), deadline) {
             Woke::Readable => Ok(()),
             Woke::Ended | Woke::Late => Err(Quit::Stopped),
@@ -115,7 +123,7 @@ impl Watch {
     }
 
     /// Waits that long, for nothing but an end.
-    pub(super) fn pause(&self, wait: Duration) -> Result<(), Quit> {
+    pub(crate) fn pause(&self, wait: Duration) -> Result<(), Quit> {
         match self.wait(None, Deadline::after(wait)) {
             Woke::Ended => Err(Quit::Stopped),
             Woke::Readable | Woke::Late => Ok(()),
@@ -123,7 +131,7 @@ impl Watch {
     }
 
     /// Reads standard input to its end; `None` where it is larger than `max`, does not end or is a terminal.
-    pub(super) fn read_input(&self, max: usize, deadline: Deadline) -> Option<Vec<u8>> {
+    pub(crate) fn read_input(&self, max: usize, deadline: Deadline) -> Option<Vec<u8>> {
         let stdin = rustix::stdio::stdin();
         if isatty(stdin) {
             return None;

@@ -10,6 +10,7 @@ mod answering;
 mod ending;
 mod harness;
 mod hooks;
+mod ingest;
 mod pending;
 mod places;
 mod properties;

@@ -14,10 +14,13 @@ use signaltty_core::host::terminal::style::Style;
 pub fn dump(terminal: &Terminal) -> String {
     let screen = terminal.screen();
     let mut out = String::new();
+    let primary = screen
+        .hidden_primary()
+        .map_or(screen.grid(), |(primary, _)| primary);
     for line in screen.history().lines() {
         history_line(&mut out, "line", line);
     }
-    if let Some(line) = screen.history().open_line() {
+    if let Some(line) = screen.history().open_line(&primary[Line(0)][Column(0)]) {
         history_line(&mut out, "open", &line);
     }
     if let Some((grid, saved)) = screen.hidden_primary() {
@@ -142,7 +145,13 @@ fn cursor(cursor: &Cursor<Cell>) -> String {
 fn look(style: &Style) -> String {
     let mut text = String::from_utf8(style.sgr()).unwrap();
     if let Some(link) = &style.link {
-        write!(text, " link {} {}", link.id(), link.uri()).unwrap();
+        // Which number a link without id got is of no account.
+        let id = if link.id().starts_with("signaltty-") {
+            "own"
+        } else {
+            link.id()
+        };
+        write!(text, " link {id} {}", link.uri()).unwrap();
     }
     text
 }

@@ -1,9 +1,9 @@
 //! To which decision the text in the reply entry may go.
 //!
-//! Text belongs to the decision that it was typed for. When that one ends the text stays, and goes to
-//! another only after it was edited or re-armed (specs/030). Somebody in the middle of a sentence goes on
-//! typing for a moment without having seen that the question changed; so an edit arms only after a pause of
-//! [`GUARD`] since the change and since the last keystroke.
+//! Text belongs to the decision that it was typed for. When that one ends the text stays, and goes to another
+//! only after it was edited or re-armed (specs/030). Somebody in the middle of a sentence goes on typing without
+//! having seen that the question changed, so going on is no edit: one is a change of what stood there already,
+//! after a pause of [`GUARD`] since the question changed and since the last keystroke.
 
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ pub struct Reply {
     current: Option<DecisionId>,
     /// The decision that the text may go to.
     armed: Option<DecisionId>,
+    /// What stood in the entry when the question changed under it.
+    carried: String,
     /// When the question last changed under the entry, or a key was typed into it while it was not armed.
     quiet_since: Duration,
 }
@@ -37,29 +39,32 @@ pub struct Reply {
 impl Reply {
     /// The pane shows this decision; `None` where there is none, or where text can do nothing.
     ///
-    /// `blank` and `focused` are the entry's. An empty entry that nobody types in belongs to the new question.
-    pub fn show(&mut self, decision: Option<&DecisionId>, blank: bool, focused: bool, now: Duration) {
+    /// `text` and `focused` are the entry's. An empty entry that nobody types in belongs to the new question.
+    pub fn show(&mut self, decision: Option<&DecisionId>, text: &str, focused: bool, now: Duration) {
         if self.current.as_ref() == decision {
             return;
         }
         self.current = decision.cloned();
         self.quiet_since = now;
-        self.armed = if blank && !focused { self.current.clone() } else { None };
+        self.carried = text.to_owned();
+        self.armed = if is_blank(text) && !focused { self.current.clone() } else { None };
     }
 
-    /// The entry got the keyboard: with nothing in it, what is typed now is meant for what is shown now.
-    pub fn focused(&mut self, blank: bool) {
-        if blank {
+    /// The person went into the entry: with nothing in it, what is typed now is meant for what is shown now.
+    pub fn entered(&mut self, text: &str) {
+        if is_blank(text) {
             self.armed.clone_from(&self.current);
         }
     }
 
-    /// The person changed the text.
-    pub fn edited(&mut self, now: Duration) {
+    /// The person changed the text to this.
+    pub fn edited(&mut self, text: &str, now: Duration) {
         if self.is_armed() {
             return;
         }
-        if now.saturating_sub(self.quiet_since) >= GUARD {
+        let goes_on = !is_blank(&self.carried) && text.starts_with(&self.carried);
+        let paused = now.saturating_sub(self.quiet_since) >= GUARD;
+        if paused && !goes_on {
             self.armed.clone_from(&self.current);
         }
         self.quiet_since = now;
@@ -110,9 +115,9 @@ mod tests {
 
     fn typing_for(decision: &str) -> Reply {
         let mut reply = Reply::default();
-        reply.show(Some(&id(decision)), true, false, START);
-        reply.focused(true);
-        reply.edited(START + BRIEF);
+        reply.show(Some(&id(decision)), "", false, START);
+        reply.entered("");
+        reply.edited("u", START + BRIEF);
         reply
     }
 
@@ -130,37 +135,54 @@ mod tests {
     #[test]
     fn when_the_question_ends_enter_does_nothing() {
         let mut reply = typing_for("a");
-        reply.show(None, false, true, START + BRIEF * 2);
+        reply.show(None, "use the stag", true, START + BRIEF * 2);
         assert_eq!(reply.enter("use the stag"), Enter::Ended);
-        reply.edited(START + GUARD * 9);
-        assert_eq!(reply.enter("use the staging"), Enter::Ended);
+        reply.edited("other words", START + GUARD * 9);
+        assert_eq!(reply.enter("other words"), Enter::Ended);
     }
 
     #[test]
     fn the_rest_of_a_sentence_typed_on_into_the_next_question_is_not_sent_to_it() {
         let mut reply = typing_for("a");
-        let mut now = START + BRIEF * 2;
-        reply.show(Some(&id("b")), false, true, now);
-        for _ in 0..50 {
-            now += BRIEF;
-            reply.edited(now);
+        reply.show(Some(&id("b")), "use the stag", true, START + GUARD);
+        // However slowly it is typed.
+        for (pauses, text) in (2..).zip(["use the stagi", "use the stagin", "use the staging"]) {
+            reply.edited(text, START + GUARD * 3 * pauses);
         }
-        assert_eq!(reply.enter("use the staging registry"), Enter::Unarmed);
-        assert_eq!(reply.reason(&id("b"), "use the staging registry"), None);
+        assert_eq!(reply.enter("use the staging"), Enter::Unarmed);
+        assert_eq!(reply.reason(&id("b"), "use the staging"), None);
     }
 
     #[test]
-    fn an_edit_after_a_pause_arms_the_text_for_the_next_question() {
+    fn it_is_not_sent_either_where_the_question_was_gone_for_a_while_in_between() {
         let mut reply = typing_for("a");
-        reply.show(Some(&id("b")), false, true, START + GUARD);
-        reply.edited(START + GUARD * 2);
-        assert_eq!(reply.enter("other words"), Enter::Send(id("b")));
+        reply.show(None, "use the stag", true, START + GUARD);
+        reply.show(Some(&id("b")), "use the stag", true, START + GUARD * 2);
+        reply.edited("use the staging", START + GUARD * 4);
+        assert_eq!(reply.enter("use the staging"), Enter::Unarmed);
+    }
+
+    #[test]
+    fn words_changed_after_a_pause_are_for_the_question_shown() {
+        let mut reply = typing_for("a");
+        reply.show(Some(&id("b")), "use staging", true, START + GUARD);
+        reply.edited("use stagin", START + GUARD * 2);
+        assert_eq!(reply.enter("use production"), Enter::Send(id("b")));
+    }
+
+    #[test]
+    fn a_slip_mended_in_the_flow_of_typing_is_no_edit() {
+        let mut reply = typing_for("a");
+        reply.show(Some(&id("b")), "use stagn", true, START + GUARD);
+        reply.edited("use stag", START + GUARD + BRIEF);
+        reply.edited("use stagi", START + GUARD + BRIEF * 2);
+        assert_eq!(reply.enter("use stagi"), Enter::Unarmed);
     }
 
     #[test]
     fn the_button_arms_it_at_once() {
         let mut reply = typing_for("a");
-        reply.show(Some(&id("b")), false, true, START + GUARD);
+        reply.show(Some(&id("b")), "words", true, START + GUARD);
         assert!(!reply.is_armed());
         reply.rearm();
         assert_eq!(reply.reason(&id("b"), "words"), Some("words".into()));
@@ -169,15 +191,17 @@ mod tests {
     #[test]
     fn an_empty_entry_with_the_keyboard_in_it_does_not_take_the_next_keystrokes_for_a_new_question() {
         let mut reply = typing_for("a");
-        reply.show(Some(&id("b")), true, true, START + GUARD);
-        reply.edited(START + GUARD + BRIEF);
+        reply.show(Some(&id("b")), "", true, START + GUARD);
+        reply.edited("n", START + GUARD + BRIEF);
         assert_eq!(reply.enter("n"), Enter::Unarmed);
+        reply.entered("");
+        assert_eq!(reply.enter("n"), Enter::Send(id("b")), "gone into once more, it is");
     }
 
     #[test]
     fn the_same_question_shown_again_keeps_the_text_armed() {
         let mut reply = typing_for("a");
-        reply.show(Some(&id("a")), false, true, START + GUARD);
+        reply.show(Some(&id("a")), "words", true, START + GUARD);
         assert!(reply.is_armed());
     }
 

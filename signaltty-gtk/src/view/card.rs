@@ -322,8 +322,8 @@ impl Card {
         }
         let mut first = true;
         for (digit, option) in (1_u8..).zip(&decision.options) {
-            let place = Place::Card(Some(digit).filter(|digit| *digit <= 9));
-            let button = OptionButton::new(&decision.id, option, first, place);
+            let digit = Some(digit).filter(|digit| *digit <= 9);
+            let button = OptionButton::new(&decision.id, option, first, Place::Card, digit);
             first &= option.polarity != Polarity::Grants;
             button.connect_clicked(clone!(
                 #[weak(rename_to = card)]
@@ -410,6 +410,15 @@ impl Card {
             move |_| card.emit_by_name::<()>("reply-focused", &[&false])
         ));
         imp.reply.add_controller(focus);
+        // A click into the entry says the same as going into it.
+        let click = gtk::GestureClick::new();
+        click.set_propagation_phase(gtk::PropagationPhase::Capture);
+        click.connect_pressed(clone!(
+            #[weak(rename_to = card)]
+            self,
+            move |_, _, _, _| card.emit_by_name::<()>("reply-focused", &[&true])
+        ));
+        imp.reply.add_controller(click);
     }
 
     fn copy_request(&self) {

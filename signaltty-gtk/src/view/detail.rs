@@ -106,7 +106,6 @@ impl Detail {
     /// Added and removed lines in the theme's colours. The signs at their beginnings say the same by shape.
     fn diff_colours(&self, chunk: &str) -> pango::AttrList {
         let list = pango::AttrList::new();
-        #[expect(deprecated, reason = "GTK 4.8 has no other way to a named colour")]
         let named = |name: &str| self.style_context().lookup_color(name);
         let mut start = 0_u32;
         for line in chunk.split_inclusive('\n') {

@@ -21,7 +21,6 @@ mod imp {
     pub struct OptionButton {
         pub decision: OnceCell<DecisionId>,
         pub option: RefCell<Option<AnswerOption>>,
-        pub key_hint: RefCell<Option<gtk::Label>>,
     }
 
     #[glib::object_subclass]
@@ -48,13 +47,14 @@ glib::wrapper! {
 pub enum Place {
     /// In the strip: one line, shortened if need be.
     Strip,
-    /// In the card: the whole label, and the digit of its chord if it has one.
-    Card(Option<u8>),
+    /// In the card: the whole label, wrapped.
+    Card,
 }
 
 impl OptionButton {
     /// The button of an option of that decision. `first`: it is the first that grants, the one suggested.
-    pub fn new(decision: &DecisionId, option: &AnswerOption, first: bool, place: Place) -> Self {
+    /// `digit`: that of its chord, where it has one here.
+    pub fn new(decision: &DecisionId, option: &AnswerOption, first: bool, place: Place, digit: Option<u8>) -> Self {
         let button: Self = glib::Object::new();
         let shown = text::line(&option.label);
         // A fresh cell takes its first value.
@@ -71,18 +71,17 @@ impl OptionButton {
                 button.add_css_class("in-strip");
                 button.set_valign(gtk::Align::Center);
             }
-            Place::Card(digit) => {
+            Place::Card => {
                 label.set_wrap(true);
                 label.set_wrap_mode(pango::WrapMode::WordChar);
                 label.set_natural_wrap_mode(gtk::NaturalWrapMode::None);
                 label.set_xalign(0.0);
-                if let Some(digit) = digit {
-                    let hint = gtk::Label::new(Some(&format!("Alt+{digit}")));
-                    hint.add_css_class("key-hint");
-                    content.append(&hint);
-                    button.imp().key_hint.replace(Some(hint));
-                }
             }
+        }
+        if let Some(digit) = digit {
+            let hint = gtk::Label::new(Some(&format!("Alt+{digit}")));
+            hint.add_css_class("key-hint");
+            content.append(&hint);
         }
         button.set_child(Some(&content));
         // A click does not take the keyboard away from where a person types.

@@ -24,7 +24,7 @@ use crate::model::{DecisionObject, PaneObject, Stage, Via, WorkspaceObject};
 use crate::rules::chord::{Chords, Press};
 use crate::rules::guard::Guard;
 use crate::rules::options;
-use crate::rules::reply::{Enter, Reply, is_blank};
+use crate::rules::reply::{Enter, Reply};
 
 /// Share of the terminal's height that the card takes at most.
 const CARD_SHARE: f64 = 0.6;
@@ -214,6 +214,11 @@ impl PaneView {
         let imp = self.imp();
         if imp.card.takes_reply() {
             self.set_folded(false);
+            // To ask for the entry while one is in it says that its words are for what is shown now.
+            if imp.card.reply_has_keyboard() {
+                imp.reply.borrow_mut().rearm();
+                self.show_reply();
+            }
             imp.card.focus_reply();
         } else {
             self.error_bell();
@@ -278,7 +283,8 @@ impl PaneView {
                 #[weak(rename_to = view)]
                 self,
                 move || {
-                    view.imp().reply.borrow_mut().edited(now());
+                    let text = view.imp().card.reply_text();
+                    view.imp().reply.borrow_mut().edited(&text, now());
                     view.show_reply();
                 }
             ),
@@ -307,6 +313,13 @@ impl PaneView {
             self,
             move |focused| view.reply_focused(focused)
         ));
+        let resting = gtk::EventControllerFocus::new();
+        resting.connect_leave(clone!(
+            #[weak(rename_to = view)]
+            self,
+            move |_| view.imp().strip.set_focusable(false)
+        ));
+        imp.strip.add_controller(resting);
         let keys = gtk::EventControllerKey::new();
         keys.set_propagation_phase(gtk::PropagationPhase::Capture);
         keys.connect_key_pressed(clone!(
@@ -355,9 +368,8 @@ impl PaneView {
             self.start_guard_timer();
         }
         let takes_text = data.answerable && data.text != TextUse::None && data.fields.is_empty();
-        let blank = is_blank(&imp.card.reply_text());
         let focused = imp.card.reply_has_keyboard();
-        imp.reply.borrow_mut().show(takes_text.then_some(id), blank, focused, now());
+        imp.reply.borrow_mut().show(takes_text.then_some(id), &imp.card.reply_text(), focused, now());
         imp.card.show_decision(decision);
         self.show_reply();
     }
@@ -365,7 +377,7 @@ impl PaneView {
     fn show_none(&self, just_ended: bool) {
         let imp = self.imp();
         imp.guard.borrow_mut().clear();
-        imp.reply.borrow_mut().show(None, true, false, now());
+        imp.reply.borrow_mut().show(None, &imp.card.reply_text(), imp.card.reply_has_keyboard(), now());
         if just_ended {
             imp.ended_at.set(Some(now()));
             let how = self.pane().and_then(|pane| pane.outcome()).map(|outcome| outcome.text).unwrap_or_default();
@@ -475,7 +487,8 @@ impl PaneView {
     fn reply_focused(&self, focused: bool) {
         let imp = self.imp();
         if focused {
-            imp.reply.borrow_mut().focused(is_blank(&imp.card.reply_text()));
+            imp.reply.borrow_mut().entered(&imp.card.reply_text());
+            self.show_reply();
             return;
         }
         // Left for good, not with the whole window: a card whose question ended goes.
@@ -601,7 +614,12 @@ impl PaneView {
         }
         let open = imp.guard.borrow().left(now).is_zero() && now.saturating_sub(imp.active_since.get()) >= GUARD;
         let press = imp.chords.borrow_mut().press(code, open);
-        let button = imp.card.button_of(digit).filter(|_| imp.card.is_mapped());
+        let button = if self.has_card() {
+            imp.card.button_of(digit).filter(|_| imp.card.is_mapped())
+        } else {
+            // The strip holds the whole request: it is the card.
+            imp.strip.button_of(digit)
+        };
         match (press, button) {
             (Press::Acts, Some(button)) if button.is_sensitive() => self.choose(&button),
             // While something is asked, no Alt and digit goes to the program: it may take the digit for an answer.

@@ -187,6 +187,12 @@ impl Strip {
         self.focus_child().is_some()
     }
 
+    /// The button that a chord's digit stands for, where the strip can be seen to hold the whole request.
+    pub fn button_of(&self, digit: u8) -> Option<OptionButton> {
+        let at = usize::from(digit.checked_sub(1)?);
+        self.imp().buttons.borrow().get(at).filter(|button| button.is_mapped()).cloned()
+    }
+
     /// Shows the pane as it is now. Same decision, same buttons.
     pub fn show_pane(&self, pane: &PaneObject) {
         let imp = self.imp();
@@ -267,8 +273,11 @@ impl Strip {
         }
         if let Some(data) = data {
             let mut first = true;
-            for option in options::main_two(&data.options) {
-                let button = OptionButton::new(&data.id, option, first, Place::Strip);
+            // Where it holds the whole request it is the card, with the card's chords.
+            let chords = options::strip_holds_all(&data);
+            for (digit, option) in (1..).zip(options::main_two(&data.options)) {
+                let digit = Some(digit).filter(|_| chords);
+                let button = OptionButton::new(&data.id, option, first, Place::Strip, digit);
                 first &= option.polarity != Polarity::Grants;
                 button.connect_clicked(clone!(
                     #[weak(rename_to = strip)]

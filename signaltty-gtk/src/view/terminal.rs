@@ -239,8 +239,11 @@ impl TerminalView {
             return;
         }
         let Some(bridge) = workspace.bridge() else { return };
-        // A size that nobody has given to the widget yet is none to give to the program.
-        let size = if self.is_mapped() && self.width() > 0 { self.size() } else { None };
+        // Shown, but not laid out yet: that comes at once, and with it a size to give to the program.
+        if self.is_mapped() && self.width() == 0 {
+            return;
+        }
+        let size = self.size().filter(|_| self.is_mapped());
         imp.told.set(size.or(imp.told.get()));
         let Attachment { output, input } = bridge.attach(PaneAttachParams {
             pane_id: pane.id(),

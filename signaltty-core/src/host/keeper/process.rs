@@ -25,10 +25,10 @@ use crate::host::peer::Peer;
 use crate::model::Exit;
 
 /// Without a pane and without a host the keeper ends after this.
-pub const IDLE_EXIT: Duration = Duration::from_secs(30);
+pub const IDLE_EXIT: Duration = Duration::from_secs(5);
 /// How long a peer may take to say hello.
 const HELLO_WAIT: Duration = Duration::from_secs(5);
-/// Peers that have not said hello yet. More wait in the socket's own queue.
+/// Peers that have not said hello yet. One more, and the one that has been silent longest goes.
 const PEERS_MAX: usize = 8;
 /// How long a program may take from fork to exec: a folder on a dead network mount must not hold it for ever.
 pub(super) const EXEC_WAIT: Duration = Duration::from_secs(10);
@@ -146,10 +146,7 @@ impl Keeper {
     /// Waits until something is to be done.
     fn wait(&self) -> io::Result<Ready> {
         let mut fds = vec![PollFd::new(&self.setup.signals, PollFlags::IN)];
-        let listener_at = (self.waiting.len() < PEERS_MAX).then_some(fds.len());
-        if listener_at.is_some() {
-            fds.push(PollFd::new(&self.setup.listener, PollFlags::IN));
-        }
+        fds.push(PollFd::new(&self.setup.listener, PollFlags::IN));
         let host_at = self.host.as_ref().map(|host| {
             // Requests are read one at a time, when what was said before is written: so what waits to be
             // written is bounded, and a host that does not read is not read either.
@@ -193,7 +190,7 @@ impl Keeper {
         let is_ready = |at: usize| !fds[at].revents().is_empty();
         Ok(Ready {
             signals: is_ready(0),
-            listener: listener_at.is_some_and(is_ready),
+            listener: is_ready(1),
             host: host_at.map_or(PollFlags::empty(), |at| fds[at].revents()),
             waiting: (waiting_at..starting_at).map(is_ready).collect(),
             starting: starting
@@ -534,11 +531,11 @@ impl Keeper {
             match heard {
                 Ok(None) => {}
                 Ok(Some(frame)) => {
-                    let peer = self.waiting.swap_remove(index);
+                    let peer = self.waiting.remove(index);
                     self.greet(peer.link, frame);
                 }
                 Err(refusal) => {
-                    let mut peer = self.waiting.swap_remove(index);
+                    let mut peer = self.waiting.remove(index);
                     if let Some(reason) = refusal {
                         refuse(&mut peer.link, reason);
                     }

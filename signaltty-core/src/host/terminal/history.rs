@@ -20,6 +20,9 @@ pub const HISTORY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Longest single line, in bytes of text: a longer one is cut, so that no line has to be taken back whole.
 pub const HISTORY_LINE_MAX: usize = 16 * 1024;
 
+/// The style that most text has.
+const PLAIN: Style = Style::PLAIN;
+
 /// A run of one style. Ends before this byte of the line's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Run {
@@ -52,10 +55,51 @@ impl Line {
 }
 
 /// The line that goes on in the first row of the screen.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Open {
     text: String,
     runs: Vec<Run>,
+    /// Whether its last row ends one column early, since a wide character did not fit there.
+    spacer: bool,
+}
+
+impl Open {
+    /// Where the wide character that did not fit was since overwritten, the column before it is a blank.
+    fn meet(&mut self, next: &Cell) {
+        if self.spacer && !next.flags.contains(Flags::WIDE_CHAR) {
+            self.spacer = false;
+            push_cell(&Cell::default(), self);
+        }
+    }
+
+    fn into_line(self) -> Line {
+        Line {
+            text: self.text.into(),
+            runs: self.runs.into(),
+        }
+    }
+
+    /// Takes away the blank cells at its end, as at the end of every line.
+    fn trim(&mut self) {
+        if self.runs.last().is_some_and(|run| run.style != PLAIN) {
+            return;
+        }
+        let end = self.text.trim_end_matches(' ').len();
+        let start = self
+            .runs
+            .iter()
+            .rev()
+            .nth(1)
+            .map_or(0, |run| run.end as usize);
+        self.text.truncate(end.max(start));
+        let end = bytes(self.text.len());
+        if let Some(run) = self.runs.last_mut() {
+            run.end = end;
+        }
+        if end as usize == start {
+            self.runs.pop();
+        }
+    }
 }
 
 /// The lines above the screen, oldest first.
@@ -71,26 +115,25 @@ impl History {
     /// Takes over `row`, the topmost of the screen. If it is `wrapped`, the line goes on in the next row.
     pub fn push(&mut self, row: &Row<Cell>, wrapped: bool) {
         let mut open = self.open.take().unwrap_or_default();
+        open.meet(&row[Column(0)]);
         append(row, wrapped, &mut open);
         if wrapped && open.text.len() < HISTORY_LINE_MAX {
             self.open = Some(open);
         } else {
-            self.finish(&open);
+            self.finish(open);
         }
     }
 
     /// The last line ends here; what comes on screen is another one.
     pub fn close(&mut self) {
         if let Some(open) = self.open.take() {
-            self.finish(&open);
+            self.finish(open);
         }
     }
 
-    fn finish(&mut self, open: &Open) {
-        let line = Line {
-            text: open.text.as_str().into(),
-            runs: open.runs.as_slice().into(),
-        };
+    fn finish(&mut self, mut open: Open) {
+        open.trim();
+        let line = open.into_line();
         self.bytes += line.bytes();
         self.lines.push_back(line);
         while self.lines.len() > HISTORY_LINES_MAX || self.bytes > HISTORY_BYTES_MAX {
@@ -98,6 +141,14 @@ impl History {
                 break;
             };
             self.bytes -= oldest.bytes();
+        }
+    }
+
+    /// The first cell on screen is `next` now: where a wide character stood there that did not fit in the row before
+    /// and is gone, the last column of that row is a blank.
+    pub fn meet(&mut self, next: &Cell) {
+        if let Some(open) = &mut self.open {
+            open.meet(next);
         }
     }
 
@@ -121,17 +172,18 @@ impl History {
         self.lines.iter()
     }
 
-    /// The open line, as a line.
-    pub fn open_line(&self) -> Option<Line> {
-        self.open.as_ref().map(|open| Line {
-            text: open.text.as_str().into(),
-            runs: open.runs.as_slice().into(),
-        })
+    /// The open line, as a line that goes on with `next`, the first cell on screen.
+    pub fn open_line(&self, next: &Cell) -> Option<Line> {
+        let mut open = self.open.clone()?;
+        open.meet(next);
+        Some(open.into_line())
     }
 
-    /// Takes back the last line as rows of `columns` cells. `None` if there is none.
-    pub fn pop(&mut self, columns: usize) -> Option<Vec<Vec<Cell>>> {
-        if let Some(open) = self.open.take() {
+    /// Takes back the last line as rows of `columns` cells; `next` is the first cell on screen. `None` if there is
+    /// none.
+    pub fn pop(&mut self, columns: usize, next: &Cell) -> Option<Vec<Vec<Cell>>> {
+        if let Some(mut open) = self.open.take() {
+            open.meet(next);
             let mut rows = rows(&open.text, &open.runs, columns);
             if let Some(last) = rows.last_mut() {
                 // It filled its row, except where a wide character did not fit.
@@ -175,40 +227,49 @@ fn is_blank(cell: &Cell) -> bool {
 
 fn append(row: &Row<Cell>, wrapped: bool, open: &mut Open) {
     let end = if wrapped { row.len() } else { occupied(row) };
-    let default = Style::default();
     for cell in &row[Column(0)..Column(end)] {
-        if cell
+        if !cell
             .flags
             .intersects(Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER)
         {
-            continue;
-        }
-        let before = open.text.len();
-        open.text.push(cell.c);
-        if cell.extra.is_some() {
-            open.text.extend(cell.zerowidth().into_iter().flatten());
-        }
-        let end = u32::try_from(open.text.len()).unwrap_or(u32::MAX);
-        match open.runs.last_mut() {
-            Some(run) if run.style.is_of(cell) => run.end = end,
-            None if default.is_of(cell) => (),
-            None if before > 0 => {
-                let plain = u32::try_from(before).unwrap_or(u32::MAX);
-                open.runs.push(Run {
-                    end: plain,
-                    style: default.clone(),
-                });
-                open.runs.push(Run {
-                    end,
-                    style: Style::of(cell),
-                });
-            }
-            _ => open.runs.push(Run {
-                end,
-                style: Style::of(cell),
-            }),
+            push_cell(cell, open);
         }
     }
+    open.spacer = row
+        .last()
+        .is_some_and(|cell| cell.flags.contains(Flags::LEADING_WIDE_CHAR_SPACER));
+}
+
+fn push_cell(cell: &Cell, open: &mut Open) {
+    let before = open.text.len();
+    open.text.push(cell.c);
+    if cell.extra.is_some() {
+        open.text.extend(cell.zerowidth().into_iter().flatten());
+    }
+    let end = bytes(open.text.len());
+    match open.runs.last_mut() {
+        Some(run) if run.style.is_of(cell) => run.end = end,
+        None if PLAIN.is_of(cell) => (),
+        None if before > 0 => {
+            open.runs.push(Run {
+                end: bytes(before),
+                style: PLAIN.clone(),
+            });
+            open.runs.push(Run {
+                end,
+                style: Style::of(cell),
+            });
+        }
+        _ => open.runs.push(Run {
+            end,
+            style: Style::of(cell),
+        }),
+    }
+}
+
+/// A line is far shorter than this can count.
+fn bytes(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 fn runs_bytes(runs: &[Run]) -> usize {
@@ -226,10 +287,9 @@ fn runs_bytes(runs: &[Run]) -> usize {
 }
 
 fn parts<'a>(text: &'a str, runs: &'a [Run]) -> impl Iterator<Item = (&'a str, &'a Style)> {
-    static PLAIN: std::sync::LazyLock<Style> = std::sync::LazyLock::new(Style::default);
     let mut start = 0;
     let plain = if runs.is_empty() && !text.is_empty() {
-        Some((text, &*PLAIN))
+        Some((text, &PLAIN))
     } else {
         None
     };

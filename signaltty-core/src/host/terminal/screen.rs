@@ -6,8 +6,9 @@
 //! here. Lines that leave the primary screen go to the [`History`]; alacritty itself keeps none
 //! ([`MODEL_HISTORY`]), because each would cost 24 bytes a cell and its buffer grows by a thousand lines at once.
 //!
-//! Two rules hold after every operation, so that a snapshot can rebuild what is here: a row is marked as wrapped
-//! only where the next row of the screen goes on with it, and no half of a wide character stands alone.
+//! Three rules hold after every operation, so that a snapshot can rebuild what is here: a row is marked as wrapped
+//! only where the next row of the screen goes on with it; the row of a cursor that waits to wrap is not marked yet;
+//! and no half of a wide character stands alone.
 
 use std::ops::Range;
 
@@ -23,14 +24,18 @@ use alacritty_terminal::vte::ansi::{
 use unicode_width::UnicodeWidthChar;
 
 use super::history::History;
+use super::style::Style;
 use crate::model::Size;
 
 /// Lines of history that alacritty keeps itself.
 pub const MODEL_HISTORY: usize = 0;
 /// Most zero-width characters on one cell.
 pub const COMBINING_MAX: usize = 16;
-/// Fewest columns that the model has: a wide character needs two.
-const COLUMNS_MIN: u16 = 2;
+/// Fewest columns that the model has. A wide character needs two, and two beside it to be written again alone; a
+/// viewer that is narrower shows what it can.
+const COLUMNS_MIN: u16 = 4;
+/// How the ids begin that links without one are given.
+const LINK_ID: &str = "signaltty-";
 /// Columns between the tab stops that a terminal begins with.
 const TAB: usize = 8;
 /// How many colours of the palette a reset takes back.
@@ -311,23 +316,25 @@ impl Screen {
         }
     }
 
-    /// The line goes on in the next row.
-    fn wrap(&mut self) {
+    /// The line goes on in the next row. False if there is none: it goes on in the same one.
+    fn wrap(&mut self) -> bool {
         self.term
             .grid_mut()
             .cursor_cell()
             .flags
             .insert(Flags::WRAPLINE);
-        if !self.line_down(true) {
+        let moved = self.line_down(true);
+        if !moved {
             self.term
                 .grid_mut()
                 .cursor_cell()
                 .flags
-                .remove(Flags::WRAPLINE);
+                .remove(Flags::WRAPLINE | Flags::LEADING_WIDE_CHAR_SPACER);
         }
         let cursor = self.cursor_mut();
         cursor.point.column = Column(0);
         cursor.input_needs_wrap = false;
+        moved
     }
 
     /// Moves the cursor down a row, scrolling at the region's end. False if it stays in the last row of the screen.
@@ -339,6 +346,9 @@ impl Screen {
             self.cursor_mut().point.line = line(row + 1);
         } else {
             return false;
+        }
+        if !wrapping {
+            self.settle_cursor();
         }
         true
     }
@@ -367,6 +377,9 @@ impl Screen {
         self.term
             .grid_mut()
             .scroll_up(&(line(region.start)..line(region.end)), count);
+        if !wrapping {
+            self.settle_cursor();
+        }
     }
 
     fn scroll_rows_down(&mut self, region: Range<usize>, count: usize) {
@@ -379,6 +392,7 @@ impl Screen {
             .grid_mut()
             .scroll_down(&(line(region.start)..line(region.end)), count);
         self.unwrap_row(region.end - 1);
+        self.settle_cursor();
     }
 
     /// What stands in `row` is not the rest of a line that began above it.
@@ -390,6 +404,13 @@ impl Screen {
         }
     }
 
+    /// The row under a cursor that waits to wrap changed: it does not go on before the cursor does.
+    fn settle_cursor(&mut self) {
+        if self.cursor().input_needs_wrap {
+            self.unwrap_row(self.row());
+        }
+    }
+
     fn unwrap_row(&mut self, row: usize) {
         unwrap(self.term.grid_mut(), row);
     }
@@ -397,6 +418,9 @@ impl Screen {
     /// Makes `row` whole after cells in it were moved or erased.
     fn mend(&mut self, row: usize) {
         mend(self.term.grid_mut(), row);
+        if row == 0 && self.primary.is_none() {
+            self.history.meet(&self.term.grid()[line(0)][Column(0)]);
+        }
     }
 
     /// Shows the alternate screen, blank.
@@ -492,10 +516,11 @@ impl Screen {
     /// Gives alacritty the last lines above the screen for the time of a resize: enough to fill the new one.
     fn take_back(&mut self, new: Extent) {
         let (height, columns) = (self.rows(), self.columns());
+        let first = self.term.grid()[line(0)][Column(0)].clone();
         let mut above: Vec<Vec<Vec<Cell>>> = Vec::new();
         let mut count = 0;
         while count <= new.rows {
-            let Some(line) = self.history.pop(columns) else {
+            let Some(line) = self.history.pop(columns, &first) else {
                 break;
             };
             count += line.len();
@@ -593,18 +618,28 @@ fn mend(grid: &mut Grid<Cell>, row: usize) {
                 .remove(Flags::WRAPLINE | Flags::LEADING_WIDE_CHAR_SPACER);
         }
     }
-    let begins_wide = cells[0].flags.contains(Flags::WIDE_CHAR);
-    if row > 0 && !begins_wide {
-        grid[line(row - 1)][Column(columns - 1)]
-            .flags
-            .remove(Flags::LEADING_WIDE_CHAR_SPACER);
+    if row > 0 {
+        mend_placeholder(grid, row - 1);
     }
-    let next_wide = row + 1 < grid.screen_lines()
-        && grid[line(row + 1)][Column(0)]
-            .flags
-            .contains(Flags::WIDE_CHAR);
-    if !next_wide {
-        grid[line(row)][Column(columns - 1)]
+    mend_placeholder(grid, row);
+}
+
+/// The last cell of `row` is a placeholder only while the next row begins with the wide character that did not fit,
+/// which it looks like.
+fn mend_placeholder(grid: &mut Grid<Cell>, row: usize) {
+    let last = Column(grid.columns() - 1);
+    if !grid[line(row)][last]
+        .flags
+        .contains(Flags::LEADING_WIDE_CHAR_SPACER)
+    {
+        return;
+    }
+    let stands = row + 1 < grid.screen_lines() && {
+        let next = &grid[line(row + 1)][Column(0)];
+        next.flags.contains(Flags::WIDE_CHAR) && Style::of(next).is_of(&grid[line(row)][last])
+    };
+    if !stands {
+        grid[line(row)][last]
             .flags
             .remove(Flags::LEADING_WIDE_CHAR_SPACER);
     }
@@ -614,6 +649,16 @@ fn mend(grid: &mut Grid<Cell>, row: usize) {
 fn settle(grid: &mut Grid<Cell>) {
     let (rows, columns) = (grid.screen_lines(), grid.columns());
     unwrap(grid, rows - 1);
+    // Alacritty makes plain placeholders here, where writing makes them look like the character that did not fit.
+    for row in 0..rows - 1 {
+        if grid[line(row)][Column(columns - 1)]
+            .flags
+            .contains(Flags::LEADING_WIDE_CHAR_SPACER)
+        {
+            let style = Style::of(&grid[line(row + 1)][Column(0)]);
+            style.apply(&mut grid[line(row)][Column(columns - 1)]);
+        }
+    }
     for row in 0..rows {
         mend(grid, row);
     }
@@ -625,6 +670,9 @@ fn settle(grid: &mut Grid<Cell>) {
             cursor.point.column += 1;
             cursor.input_needs_wrap = false;
         }
+    }
+    if grid.cursor.input_needs_wrap {
+        unwrap(grid, row_of(grid.cursor.point.line));
     }
 }
 
@@ -639,18 +687,12 @@ impl Handler for Screen {
         if wraps && self.cursor().input_needs_wrap {
             self.wrap();
         }
-        if wraps && width == 2 && self.cursor().point.column.0 + 1 >= columns {
-            // It does not fit: a placeholder, and on to the next row.
-            self.cursor_mut()
-                .template
-                .flags
-                .insert(Flags::LEADING_WIDE_CHAR_SPACER);
-            self.write(' ');
-            self.cursor_mut()
-                .template
-                .flags
-                .remove(Flags::LEADING_WIDE_CHAR_SPACER);
-            self.wrap();
+        if width == 2 && self.cursor().point.column.0 + 1 >= columns {
+            if wraps {
+                return self.write_in_next_row(c);
+            }
+            // As VTE does: it takes the last two columns.
+            self.place(self.row(), columns - 2);
         }
         self.write(c);
     }
@@ -766,6 +808,7 @@ impl Handler for Screen {
             self.scroll_rows_down(self.region.clone(), 1);
         } else {
             self.cursor_mut().point.line = line(row.saturating_sub(1));
+            self.settle_cursor();
         }
     }
 
@@ -886,6 +929,7 @@ impl Handler for Screen {
                 self.cursor().point.column.0,
             );
         }
+        self.settle_cursor();
     }
 
     fn reset_state(&mut self) {
@@ -991,10 +1035,16 @@ impl Handler for Screen {
 
     fn set_hyperlink(&mut self, link: Option<Hyperlink>) {
         let link = link.map(|link| {
-            let id = link.id.unwrap_or_else(|| {
-                self.links += 1;
-                format!("signaltty-{}", self.links)
-            });
+            let id = link
+                .id
+                .unwrap_or_else(|| format!("{LINK_ID}{}", self.links.wrapping_add(1)));
+            // One of ours that comes back by a snapshot is not given twice.
+            if let Some(number) = id
+                .strip_prefix(LINK_ID)
+                .and_then(|number| number.parse().ok())
+            {
+                self.links = self.links.max(number);
+            }
             Hyperlink {
                 id: Some(id),
                 uri: link.uri,
@@ -1006,9 +1056,38 @@ impl Handler for Screen {
 
 impl Screen {
     fn write(&mut self, c: char) {
+        if self.row() == 0 && self.cursor().point.column.0 <= 1 && self.primary.is_none() {
+            let over = self.term.grid_mut().cursor_cell().flags;
+            if over.intersects(Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER) {
+                // As alacritty does for the rows below: the placeholder of a wide character goes with it.
+                self.history.meet(&Cell::default());
+            }
+        }
         self.term.input(c);
         if self.term.mode().contains(TermMode::INSERT) {
             self.mend(self.row());
+        }
+    }
+
+    /// Writes a wide character that does not fit in this row: a placeholder here, itself in the next.
+    fn write_in_next_row(&mut self, c: char) {
+        self.cursor_mut()
+            .template
+            .flags
+            .insert(Flags::LEADING_WIDE_CHAR_SPACER);
+        self.write(' ');
+        self.cursor_mut()
+            .template
+            .flags
+            .remove(Flags::LEADING_WIDE_CHAR_SPACER);
+        let moved = self.wrap();
+        self.write(c);
+        let (row, last) = (self.row(), self.columns() - 1);
+        if moved && row > 0 {
+            // Where the character took the place of another wide one, alacritty took the placeholder for that one's.
+            self.term.grid_mut()[line(row - 1)][Column(last)]
+                .flags
+                .insert(Flags::LEADING_WIDE_CHAR_SPACER);
         }
     }
 

@@ -122,7 +122,7 @@ impl Writer {
             self.plain();
             self.out.extend_from_slice(b"\r\n");
         }
-        if let Some(open) = screen.history().open_line() {
+        if let Some(open) = screen.history().open_line(&grid[line(0)][Column(0)]) {
             self.history_line(&open);
         }
         let mut continues = screen.history().is_open();
@@ -257,18 +257,10 @@ impl Writer {
         }
         let row = row_of(state.cursor.point.line);
         self.position(grid, state.cursor, row);
-        // Writing the last cell again took away the mark that the line goes on; writing what follows sets it again.
-        let unmarked = state.cursor.input_needs_wrap && is_wrapped(&grid[line(row)]);
-        if unmarked && save != "\x1b7" {
-            let style = self.style.clone();
-            self.out.extend_from_slice(b"\x1b7");
-            self.mark_wrapped(grid, row);
-            self.out.extend_from_slice(b"\x1b8");
-            self.style = style;
-        }
         self.pen(state.cursor, state.saved.charset);
         self.out.extend_from_slice(save.as_bytes());
-        if unmarked && save == "\x1b7" {
+        // Writing the last cell again took away the mark that the line goes on; writing what follows sets it again.
+        if state.cursor.input_needs_wrap && is_wrapped(&grid[line(row)]) {
             self.plain_pen();
             self.mark_wrapped(grid, row);
         }
@@ -367,19 +359,11 @@ impl Writer {
         let cursor = &grid.cursor;
         let row = row_of(cursor.point.line);
         let origin = screen.mode().contains(TermMode::ORIGIN);
-        let marked = cursor.input_needs_wrap && is_wrapped(&grid[line(row)]);
-        if marked && grid.saved_cursor.point == cursor.point && screen.saved().origin == origin {
-            // Only restoring a saved cursor leads here, so that is how it is done again.
-            self.out.extend_from_slice(b"\x1b8");
-            self.style = Style::of(&grid.saved_cursor.template);
-            self.plain_pen();
-        } else {
-            if origin {
-                self.out.extend_from_slice(b"\x1b[?6h");
-            }
-            let top = if origin { screen.region().start } else { 0 };
-            self.position(grid, cursor, row - top.min(row));
+        if origin {
+            self.out.extend_from_slice(b"\x1b[?6h");
         }
+        let top = if origin { screen.region().start } else { 0 };
+        self.position(grid, cursor, row - top.min(row));
         self.pen(cursor, screen.charset());
         if !screen.mode().contains(TermMode::LINE_WRAP) {
             self.out.extend_from_slice(b"\x1b[?7l");
@@ -428,7 +412,10 @@ pub fn text(screen: &Screen, what: ReadWhat, lines: Option<usize>) -> String {
     }
     if what == ReadWhat::Scrollback {
         // Of a line that goes on in the first row, what is above.
-        let open = screen.history().open_line();
+        let (primary, _) = screen
+            .hidden_primary()
+            .unwrap_or((screen.grid(), Saved::default()));
+        let open = screen.history().open_line(&primary[line(0)][Column(0)]);
         let open = open.iter().flat_map(|line| {
             wrapped_rows(line.text(), screen.columns())
                 .into_iter()

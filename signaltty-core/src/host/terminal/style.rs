@@ -31,17 +31,20 @@ pub struct Style {
 
 impl Default for Style {
     fn default() -> Self {
-        Self {
-            fg: Color::Named(NamedColor::Foreground),
-            bg: Color::Named(NamedColor::Background),
-            flags: Flags::empty(),
-            underline: None,
-            link: None,
-        }
+        Self::PLAIN
     }
 }
 
 impl Style {
+    /// That of a new terminal.
+    pub const PLAIN: Self = Self {
+        fg: Color::Named(NamedColor::Foreground),
+        bg: Color::Named(NamedColor::Background),
+        flags: Flags::empty(),
+        underline: None,
+        link: None,
+    };
+
     /// The look of `cell`.
     pub fn of(cell: &Cell) -> Self {
         Self {
