@@ -7,6 +7,7 @@
 )]
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use signaltty_core::answer::{
     Answer, Applied, Card, InvalidAnswer, check_fields, check_options, default_refusal, resolve,
 };
@@ -723,7 +724,24 @@ fn polarity() -> impl Strategy<Value = Polarity> {
     prop_oneof![Just(Grants), Just(Refuses), Just(Neutral)]
 }
 
+/// The same cases in every run, so that a change is judged by itself; `PROPTEST_RNG_SEED` and `PROPTEST_CASES`
+/// look further.
+fn config(least: u32) -> ProptestConfig {
+    let config = ProptestConfig::default();
+    let seed = match config.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(8),
+        given => given,
+    };
+    ProptestConfig {
+        rng_seed: seed,
+        cases: config.cases.max(least),
+        ..config
+    }
+}
+
 proptest! {
+    #![proptest_config(config(512))]
+
     /// §2.3: on any card, a text that equals no id and no label is never a granting option.
     #[test]
     fn no_unmatched_text_ever_grants(
@@ -736,6 +754,10 @@ proptest! {
             .iter()
             .map(|(id, label, polarity, _)| AnswerOption { id: id.clone(), label: label.clone(), polarity: *polarity })
             .collect();
+        // A card that one word could name twice is not offered (§2.6).
+        if check_options(&options).is_err() {
+            return Ok(());
+        }
         let carries = spec.iter().filter(|(.., carries)| *carries).map(|(id, ..)| id.clone()).collect();
         let table = Table { kind, options, carries, fields: Vec::new(), text: text_use };
         if let Ok(applied) = table.text(&text) {

@@ -7,6 +7,7 @@
 )]
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use signaltty_core::model::DetailKind;
 use signaltty_core::sanitise::{Hidden, cut, one_line, visible, visible_code, visible_detail};
 
@@ -199,7 +200,24 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(chars, 0..60).prop_map(String::from_iter)
 }
 
+/// The same cases in every run, so that a change is judged by itself; `PROPTEST_RNG_SEED` and `PROPTEST_CASES`
+/// look further.
+fn config(least: u32) -> ProptestConfig {
+    let config = ProptestConfig::default();
+    let seed = match config.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(8),
+        given => given,
+    };
+    ProptestConfig {
+        rng_seed: seed,
+        cases: config.cases.max(least),
+        ..config
+    }
+}
+
 proptest! {
+    #![proptest_config(config(512))]
+
     /// Nothing that a terminal would obey or an eye would miss comes through.
     #[test]
     fn nothing_hidden_comes_through(text in text(), code in any::<bool>(), max in 0_usize..80) {

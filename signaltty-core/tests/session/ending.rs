@@ -544,3 +544,19 @@ fn a_scripts_question_outlives_the_agents_turn() {
         "a script is no agent"
     );
 }
+
+/// A line whose deadlines are the same is not announced one after the other.
+#[test]
+fn a_line_that_expires_as_a_whole_announces_none_of_it() {
+    let mut world = World::new();
+    let expiring = |prompt| Ask {
+        expires_at: Some(WALL + 5_000),
+        ..card(prompt)
+    };
+    let first = world.held(expiring("a"), 1);
+    world.held(expiring("b"), 2);
+    world.held(expiring("c"), 3);
+    let outcomes = world.pass(Duration::from_secs(5));
+    assert_eq!(story(&outcomes[0]), [format!("cleared {first} expired")]);
+    assert_eq!(released(&outcomes[0]).len(), 3);
+}

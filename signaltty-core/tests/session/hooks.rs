@@ -274,3 +274,17 @@ fn a_resumed_hook_waits_for_its_operator() {
         "nobody came back in time"
     );
 }
+
+/// The same for a setting that is changed: what is being answered stays as it is.
+#[test]
+fn the_setting_does_not_take_the_hook_from_an_answer_on_its_way() {
+    let mut world = World::new();
+    let asked = world.held(card("a"), 1);
+    world.answer(&asked, by_option("allow"));
+    let outcome = world.run(Command::SetHolding(HoldingSetting::Never));
+    assert_eq!((outcome.events.len(), outcome.effects.len()), (0, 0));
+    let outcome = world.run(Command::Delivered {
+        decision_id: asked.clone(),
+    });
+    assert_eq!(story(&outcome), [format!("cleared {asked} answered")]);
+}
