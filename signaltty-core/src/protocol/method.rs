@@ -35,6 +35,7 @@ macro_rules! methods {
         )*
 
         /// A request whose parameters were read.
+        #[allow(clippy::large_enum_variant, reason = "one at a time, on its way to its method")]
         #[derive(Debug, Clone)]
         pub enum Request {
             $(

@@ -197,7 +197,7 @@ pub enum Command {
         /// Which.
         hook: HookId,
     },
-    /// Somebody typed into a pane.
+    /// Somebody typed into a pane. Not the bytes that a delivery of ours writes.
     Typed {
         /// Where.
         pane_id: PaneId,

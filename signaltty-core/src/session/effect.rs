@@ -25,12 +25,13 @@ pub enum Effect {
         hook: Option<HookId>,
         /// Index of the chosen option in the menu ([`AnswerChannel::TypeText`]).
         option_index: Option<usize>,
-        /// What is applied.
+        /// What is applied, in the ids that the adapter gave. Clients are told the ids that they were shown.
         applied: Applied,
         /// What the adapter asked to have back.
         carry: serde_json::Value,
     },
-    /// Let a held hook go without an opinion.
+    /// Let a held hook go without an opinion, and close its connection. Comes once for a hook; after a delivery
+    /// to it only where that failed.
     Release {
         /// The connection.
         hook: HookId,

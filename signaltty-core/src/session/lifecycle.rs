@@ -112,7 +112,13 @@ impl Session {
 
     /// Another session began in the pane of one that never said that it ended. What that one asked and no hook
     /// waits for stands nowhere any more.
-    fn session_replaced(&mut self, step: &mut Step<'_>, at: usize, speaker: &Speaker<'_>, before: &str) {
+    fn session_replaced(
+        &mut self,
+        step: &mut Step<'_>,
+        at: usize,
+        speaker: &Speaker<'_>,
+        before: &str,
+    ) {
         let session = speaker.scope.session_id.as_deref();
         if !speaker.own || session.is_none() || session == Some(before) {
             return;

@@ -13,7 +13,7 @@ use signaltty_core::model::{
 use signaltty_core::protocol::{ClearReason, DecisionCleared, DecisionCreated, Event};
 use signaltty_core::session::{
     AnswerCommand, Caller, Command, Effect, Fate, NewPane, Outcome, Report, ReportedBy, Session,
-    SessionConfig, SessionError, Typist,
+    SessionConfig, SessionError, StreamSignal, Typist,
 };
 
 pub const AGENT: &str = "robot";
@@ -453,4 +453,39 @@ pub fn story(outcome: &Outcome) -> Vec<String> {
             _ => None,
         })
         .collect()
+}
+
+/// An option alone, applied.
+pub fn chose(id: &str) -> Applied {
+    Applied {
+        option_id: Some(id.into()),
+        ..Applied::default()
+    }
+}
+
+/// What a refusal says of a decision.
+pub fn fate(error: SessionError) -> Fate {
+    match error {
+        SessionError::NoSuchDecision { fate, .. } => *fate,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A pane with a shell, `p1`.
+pub fn shell() -> World {
+    let mut world = World::empty();
+    world.run(Command::OpenPane(NewPane {
+        agent: None,
+        argv: vec!["/bin/bash".into()],
+        ..new_pane("p1")
+    }));
+    world
+}
+
+/// A shell's own mark.
+pub fn mark(mark: char, status: Option<i32>) -> Command {
+    Command::Stream {
+        pane_id: pane("p1"),
+        signal: StreamSignal::PromptMark { mark, status },
+    }
 }
