@@ -1,5 +1,11 @@
 //! Payloads that no version of a vendor sends, or that a later one might: nothing panics, and nothing that
 //! was not asked becomes a question that can be granted.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test stops where it stands"
+)]
 
 use serde_json::{Value as Json, json};
 use signaltty_agent::adapters;

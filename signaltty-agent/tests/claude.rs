@@ -1,4 +1,10 @@
 //! Claude Code's payloads, as captured from the real program, read by its adapter.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test stops where it stands"
+)]
 
 use serde_json::{Value as Json, json};
 use signaltty_agent::adapters::claude::Claude;

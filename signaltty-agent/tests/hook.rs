@@ -1,4 +1,10 @@
 //! The hook as an agent runs it: the real program and the real shim, against a host that the test plays.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test stops where it stands"
+)]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

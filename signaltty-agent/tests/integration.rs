@@ -1,4 +1,10 @@
 //! Installing and uninstalling our hook in the vendors' files: merged, idempotent, atomic, and undone.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test stops where it stands"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;

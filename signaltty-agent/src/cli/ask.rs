@@ -329,9 +329,8 @@ mod tests {
             option_id: Some(id.into()),
             ..Applied::default()
         };
-        let code = |ask: &Ask, applied: &Applied| {
-            ask.outcome(applied).err().map(|failure| failure.code)
-        };
+        let code =
+            |ask: &Ask, applied: &Applied| ask.outcome(applied).err().map(|failure| failure.code);
         let ask = ask(&["go=Go:grants", "no=No", "hm=Hm"]);
         assert_eq!(code(&ask, &chosen("go")), None);
         assert_eq!(code(&ask, &chosen("hm")), None);
