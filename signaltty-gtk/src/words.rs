@@ -143,22 +143,22 @@ pub fn heading(decision: &Decision) -> String {
     heading
 }
 
-/// How long the detail is, and how many characters of the request had to be written out.
-pub fn facts(detail: Option<&Shown>, escaped_in_prompt: usize) -> String {
-    let count = |count: usize, one: &str, many: &str| match count {
+/// How long the detail is.
+pub fn facts(detail: &Shown) -> String {
+    format!("{} · {}", count(detail.lines, "line", "lines"), count(detail.bytes, "byte", "bytes"))
+}
+
+/// That characters of the request had to be written out.
+pub fn escaped(escaped: usize) -> String {
+    let what = count(escaped, "hidden character", "hidden characters");
+    format!("{what} made visible: read it with care")
+}
+
+fn count(count: usize, one: &str, many: &str) -> String {
+    match count {
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),
-    };
-    let mut facts = Vec::new();
-    if let Some(detail) = detail {
-        facts.push(count(detail.lines, "line", "lines"));
-        facts.push(count(detail.bytes, "byte", "bytes"));
     }
-    match escaped_in_prompt + detail.map_or(0, |detail| detail.escaped) {
-        0 => {}
-        escaped => facts.push(count(escaped, "hidden character made visible", "hidden characters made visible")),
-    }
-    facts.join(" · ")
 }
 
 const MINUTE: u64 = 60;
@@ -188,9 +188,16 @@ pub fn span_changes_in(span: Duration) -> Duration {
     unit.saturating_sub(Duration::from_nanos(u64::try_from(into).unwrap_or_default()))
 }
 
-/// The time left to answer: "4 min left".
+/// From here on down the time left is told to the second.
+const COUNTED_DOWN: u64 = 10 * MINUTE;
+
+/// The time left to answer: "2 h left", "4:05 left".
 pub fn time_left(left: Duration) -> String {
-    if left.is_zero() { "Time is up".into() } else { format!("{} left", span(left)) }
+    match left.as_secs() {
+        0 => "Time is up".into(),
+        seconds @ 1..COUNTED_DOWN => format!("{}:{:02} left", seconds / MINUTE, seconds % MINUTE),
+        _ => format!("{} left", span(left)),
+    }
 }
 
 /// What was chosen or said, in one line.
@@ -353,6 +360,13 @@ mod tests {
         let (outcome, still) = refused(&ClientError::Lost);
         assert!(outcome.text.contains("not known"));
         assert!(still);
+    }
+
+    #[test]
+    fn the_last_minutes_are_counted_down() {
+        let told = |seconds| time_left(Duration::from_secs(seconds));
+        assert_eq!([told(0), told(5), told(245), told(600), told(7_200)],
+            ["Time is up", "0:05 left", "4:05 left", "10 min left", "2 h left"]);
     }
 
     #[test]

@@ -22,6 +22,8 @@ use crate::rules::reply::Enter;
 use crate::text::{self, Shown};
 use crate::words::{self, Tone};
 
+/// Width of the card's border, in pixels.
+const BORDER: i32 = 1;
 /// How often the time left is shown anew while there is a deadline.
 const DEADLINE_TICK: Duration = Duration::from_secs(1);
 
@@ -52,9 +54,9 @@ mod imp {
         #[template_child]
         pub detail: TemplateChild<Detail>,
         #[template_child]
-        pub facts_row: TemplateChild<gtk::Box>,
+        pub flag_row: TemplateChild<gtk::Box>,
         #[template_child]
-        pub flag: TemplateChild<gtk::Image>,
+        pub flag: TemplateChild<gtk::Label>,
         #[template_child]
         pub facts: TemplateChild<gtk::Label>,
         #[template_child]
@@ -212,6 +214,17 @@ impl Card {
         focus.is_some_and(|focus| focus.is_ancestor(self))
     }
 
+    /// The height that shows all of it at that width. A scroller does not tell: it asks its child for a height at
+    /// any width.
+    pub fn wanted_height(&self, width: i32) -> i32 {
+        let imp = self.imp();
+        let vertical = gtk::Orientation::Vertical;
+        let (_, content, ..) = imp.content.measure(vertical, width);
+        let (least, scroller, ..) = imp.scroller.measure(vertical, width);
+        let (_, words, ..) = imp.words.measure(vertical, width);
+        content - scroller + words.max(least) + 2 * BORDER
+    }
+
     /// The button that a chord's digit stands for, 1 to 9.
     pub fn button_of(&self, digit: u8) -> Option<OptionButton> {
         let at = usize::from(digit.checked_sub(1)?);
@@ -249,7 +262,8 @@ impl Card {
         imp.heading.set_text("This question ended");
         imp.prompt.set_text(how);
         imp.detail.show_text(None, Default::default());
-        imp.facts_row.set_visible(false);
+        imp.facts.set_text("");
+        imp.flag_row.set_visible(false);
         imp.hint_row.set_visible(false);
         imp.form.show_fields(None);
         self.clear_buttons();
@@ -303,10 +317,10 @@ impl Card {
         imp.prompt.set_text(&prompt.text);
         let detail = decision.detail.as_deref().filter(|detail| !detail.is_empty()).map(text::block);
         imp.detail.show_text(detail.as_ref(), decision.detail_kind);
-        let facts = words::facts(detail.as_ref(), prompt.escaped);
-        imp.facts.set_text(&facts);
-        imp.facts_row.set_visible(!facts.is_empty());
-        imp.flag.set_visible(prompt.escaped + detail.as_ref().map_or(0, |shown: &Shown| shown.escaped) > 0);
+        imp.facts.set_text(&detail.as_ref().map(words::facts).unwrap_or_default());
+        let escaped = prompt.escaped + detail.as_ref().map_or(0, |shown: &Shown| shown.escaped);
+        imp.flag.set_text(&words::escaped(escaped));
+        imp.flag_row.set_visible(escaped > 0);
         imp.scroller.vadjustment().set_value(0.0);
         self.show_deadline(decision.expires_at);
     }
@@ -315,7 +329,8 @@ impl Card {
         let imp = self.imp();
         self.clear_buttons();
         if !decision.answerable {
-            let choices: Vec<String> = decision.options.iter().map(|option| text::line(&option.label)).collect();
+            let choices = decision.options.iter().map(|option| format!("• {}", text::line(&option.label)));
+            let choices: Vec<String> = choices.collect();
             imp.choices.set_text(&choices.join("\n"));
             imp.choices.set_visible(!choices.is_empty());
             return;
@@ -333,7 +348,10 @@ impl Card {
             imp.options.append(&button);
             imp.buttons.borrow_mut().push(button);
         }
-        imp.options.set_visible(!imp.buttons.borrow().is_empty());
+        if !decision.fields.is_empty() {
+            imp.options.append(imp.form.send_button());
+        }
+        imp.options.set_visible(imp.options.first_child().is_some());
     }
 
     fn clear_buttons(&self) {

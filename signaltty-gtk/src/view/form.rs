@@ -91,6 +91,11 @@ impl Form {
         });
     }
 
+    /// The button that sends: for the card to put where its buttons are, so that it never scrolls away.
+    pub fn send_button(&self) -> &gtk::Button {
+        &self.imp().send
+    }
+
     /// Shows a decision's fields. Same decision, same controls.
     pub fn show_fields(&self, decision: Option<&Decision>) {
         let decision = decision.filter(|decision| !decision.fields.is_empty());
@@ -109,7 +114,6 @@ impl Form {
         self.imp().fields.replace(controls);
         self.say("");
         self.append(&self.imp().problem);
-        self.append(&self.imp().send);
         self.set_visible(decision.is_some());
     }
 

@@ -242,7 +242,10 @@ impl PaneView {
             let width = (overlay.width() - 2 * CARD_SIDE).clamp(0, CARD_WIDTH);
             let (least, ..) = child.measure(gtk::Orientation::Horizontal, -1);
             let width = width.max(least);
-            let (_, wanted, ..) = child.measure(gtk::Orientation::Vertical, width);
+            let wanted = match child.downcast_ref::<Card>() {
+                Some(card) => card.wanted_height(width),
+                None => child.measure(gtk::Orientation::Vertical, width).1,
+            };
             #[expect(clippy::cast_possible_truncation, reason = "a share of a widget's height")]
             let most = (f64::from(overlay.height()) * CARD_SHARE) as i32;
             Some(gdk::Rectangle::new((overlay.width() - width) / 2, 0, width, wanted.min(most)))
@@ -260,6 +263,11 @@ impl PaneView {
             move || view.toggle_card()
         );
         imp.strip.connect_toggled(toggle.clone());
+        imp.strip.connect_narrow_changed(clone!(
+            #[weak(rename_to = view)]
+            self,
+            move || view.show_card()
+        ));
         imp.card.connect_plain("folded", toggle);
         imp.card.connect_plain(
             "to-terminal",
@@ -390,7 +398,9 @@ impl PaneView {
     /// Whether there is more to show than the strip holds.
     fn has_card(&self) -> bool {
         match self.pane().and_then(|pane| pane.decision()).and_then(|decision| decision.data()) {
-            Some(data) => !options::strip_holds_all(&data) || self.imp().card.reply_has_keyboard(),
+            Some(data) => {
+                !options::strip_holds_all(&data) || self.imp().strip.is_narrow() || self.imp().card.reply_has_keyboard()
+            }
             None => self.imp().card.reply_has_keyboard(),
         }
     }

@@ -51,6 +51,8 @@ mod imp {
         pub shown: RefCell<Option<DecisionId>>,
         pub buttons: RefCell<Vec<OptionButton>>,
         pub need_class: Cell<&'static str>,
+        /// There is no room for the options.
+        pub narrow: Cell<bool>,
     }
 
     #[glib::object_subclass]
@@ -77,6 +79,8 @@ mod imp {
                 vec![
                     Signal::builder("chosen").param_types([OptionButton::static_type()]).build(),
                     Signal::builder("toggled").build(),
+                    // The options came or went for want of room.
+                    Signal::builder("narrow-changed").build(),
                 ]
             })
         }
@@ -143,6 +147,7 @@ mod imp {
                 let options = natural(&*self.options);
                 let fits = end - words_at - GAP - options >= WORDS_CHARS * self.obj().char_width();
                 self.options.set_child_visible(fits);
+                self.obj().set_narrow(!fits);
                 if fits {
                     end -= options;
                     put(self.options.upcast_ref(), end, options);
@@ -180,6 +185,31 @@ impl Strip {
             call();
             None
         });
+    }
+
+    /// Connects to the options coming or going for want of room.
+    pub fn connect_narrow_changed(&self, call: impl Fn() + 'static) {
+        self.connect_local("narrow-changed", false, move |_| {
+            call();
+            None
+        });
+    }
+
+    /// Whether there is no room for the options.
+    pub fn is_narrow(&self) -> bool {
+        self.imp().narrow.get()
+    }
+
+    fn set_narrow(&self, narrow: bool) {
+        if self.imp().narrow.replace(narrow) == narrow {
+            return;
+        }
+        // Not while sizes are being handed out: it may show or hide the card.
+        glib::idle_add_local_once(clone!(
+            #[weak(rename_to = strip)]
+            self,
+            move || strip.emit_by_name::<()>("narrow-changed", &[])
+        ));
     }
 
     /// Whether the keyboard is on one of its controls.
@@ -277,7 +307,8 @@ impl Strip {
             let chords = options::strip_holds_all(&data);
             for (digit, option) in (1..).zip(options::main_two(&data.options)) {
                 let digit = Some(digit).filter(|_| chords);
-                let button = OptionButton::new(&data.id, option, first, Place::Strip, digit);
+                // The card suggests; the strip only where there is no card.
+                let button = OptionButton::new(&data.id, option, first && chords, Place::Strip, digit);
                 first &= option.polarity != Polarity::Grants;
                 button.connect_clicked(clone!(
                     #[weak(rename_to = strip)]

@@ -266,6 +266,8 @@ impl Window {
             }
             window.mark_seen();
         });
+        // Folded it lies over the panes: it comes when it is called.
+        imp.flap.connect_folded_notify(|flap| flap.set_reveal_flap(!flap.is_folded()));
         self.panes_changed();
         self.show_banner();
         self.show_count();
