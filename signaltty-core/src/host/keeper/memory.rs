@@ -111,10 +111,10 @@ impl Medium for Memfd {
 
 /// Makes an empty memory of fixed size. The keeper does this, once a pane.
 pub(crate) fn create() -> io::Result<OwnedFd> {
-    let fd = rustix::fs::memfd_create(
-        "signaltty-pane",
-        MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING,
-    )?;
+    let make = |flags| rustix::fs::memfd_create("signaltty-pane", MemfdFlags::CLOEXEC | flags);
+    // A system may allow only memory that cannot be executed; a kernel before 6.3 does not know the flag.
+    let fd = make(MemfdFlags::NOEXEC_SEAL | MemfdFlags::ALLOW_SEALING)
+        .or_else(|_| make(MemfdFlags::ALLOW_SEALING))?;
     rustix::fs::ftruncate(&fd, FILE_LEN)?;
     rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
     Ok(fd)
