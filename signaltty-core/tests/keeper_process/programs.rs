@@ -1,13 +1,14 @@
 //! Starting and ending programs.
 
 use std::ffi::OsString;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal};
 use signaltty_core::host::ancestry::read_stat;
@@ -242,8 +243,8 @@ fn exact_environment() {
 
 fn descriptors() {
     let bench = Bench::new();
-    // Something that the keeper inherits and must not pass on.
-    let inherited = std::fs::File::open("/dev/null").unwrap();
+    // Something that the keeper inherits, and must neither keep nor pass on.
+    let (mut reader, inherited) = std::io::pipe().unwrap();
     rustix::io::fcntl_setfd(&inherited, FdFlags::empty()).unwrap();
     assert!(inherited.as_raw_fd() > 2);
     run(async {
@@ -269,6 +270,12 @@ fn descriptors() {
             "{line}"
         );
         assert!(!line.starts_with("0 1 2 3 4"), "{line}");
+        // Nobody has it any more (processes that other tests start meanwhile may, for as long as they last).
+        drop(inherited);
+        let mut fds = [PollFd::new(&reader, PollFlags::IN)];
+        rustix::event::poll(&mut fds, Some(&Timespec::try_from(LONG).unwrap())).unwrap();
+        assert!(!fds[0].revents().is_empty(), "the keeper keeps what it inherited");
+        assert_eq!(reader.read(&mut [0]).unwrap(), 0);
         drop(others);
     });
 }
