@@ -7,6 +7,7 @@
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
+use std::path::Path;
 
 use crate::model::PaneId;
 
@@ -109,7 +110,7 @@ pub fn of_peer(peer: &Peer, keeper_pid: i32) -> Ancestry {
 pub fn of_pid(pid: i32, keeper_pid: i32) -> Ancestry {
     for _ in 0..WALKS_MAX {
         match walk(pid, keeper_pid, read_stat) {
-            Walk::Outside => return Ancestry::Outside,
+            Walk::Line(_) => return Ancestry::Outside,
             Walk::Inside(line) => {
                 let chain = line
                     .into_iter()
@@ -127,9 +128,40 @@ pub fn of_pid(pid: i32, keeper_pid: i32) -> Ancestry {
     Ancestry::Unknown
 }
 
-/// Whether `pid` descends from `ancestor`, is it, or cannot be told not to. What the keeper asks of its peers.
+/// Whether a peer descends from `ancestor`, is it, or cannot be told not to. What the keeper asks of its peers.
 pub fn may_descend(peer: &Peer, ancestor: i32) -> bool {
     of_peer(peer, ancestor).is_inside()
+}
+
+/// Whether a peer runs below some keeper of this very socket, or may do so: what a host asks of its keeper,
+/// and a client may ask of its host, who cannot know the keeper's pid from anyone that they trust yet. A pane's
+/// program may put a socket of its own in the place of ours, and would then say who is inside; but it cannot
+/// leave its line of descent, and the real keeper's name stands in that. (A workspace inside a pane of another
+/// one has another socket.)
+pub fn may_be_below_keeper_of(peer: &Peer, keeper_socket: &Path) -> bool {
+    /// No process: the line is followed to its top.
+    const NOBODY: i32 = -1;
+    let title = keeper_title(keeper_socket);
+    let Some(pid) = peer.pid else { return true };
+    for _ in 0..WALKS_MAX {
+        let line = match walk(pid, NOBODY, read_stat) {
+            Walk::Line(line) => line,
+            Walk::Changed => continue,
+            Walk::Inside(_) | Walk::Unreadable => return true,
+        };
+        let below = line
+            .iter()
+            .skip(1)
+            .any(|stat| read_cmdline(stat.pid).first() == Some(&title));
+        return below || !peer.is_alive();
+    }
+    true
+}
+
+/// How a keeper is named in the list of processes, by which [`may_be_below_keeper_of`] knows it. Only a process
+/// itself can change its name, and the keeper is not to be made to.
+pub(crate) fn keeper_title(keeper_socket: &Path) -> String {
+    format!("signaltty-keeper:{}", keeper_socket.display())
 }
 
 /// The pane that a process of this line belongs to.
@@ -158,7 +190,9 @@ pub fn pane_of<'a>(chain: &[Process], panes: &'a [PaneProcess]) -> Option<&'a Pa
 
 #[derive(Debug, PartialEq, Eq)]
 enum Walk {
-    Outside,
+    /// The whole line; the keeper is not in it.
+    Line(Vec<Stat>),
+    /// The line below the keeper.
     Inside(Vec<Stat>),
     Unreadable,
     Changed,
@@ -209,7 +243,7 @@ fn walk(pid: i32, keeper_pid: i32, mut read: impl FnMut(i32) -> io::Result<Stat>
     if inside {
         Walk::Inside(line)
     } else {
-        Walk::Outside
+        Walk::Line(line)
     }
 }
 

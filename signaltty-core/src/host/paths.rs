@@ -12,7 +12,7 @@ pub use crate::paths::SocketPaths as HostPaths;
 use crate::paths::{PathError, check_folder};
 
 /// Connections that wait to be accepted. Every hook of every agent may come at once.
-const BACKLOG: i32 = 512;
+pub(crate) const BACKLOG: i32 = 512;
 
 /// Makes the folder with mode 0700 where it is missing, and checks it in any case (specs/001 §5).
 ///

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -10,28 +11,42 @@ use signaltty_core::host::ancestry::{Ancestry, PaneProcess, pane_of, resolve};
 use signaltty_core::host::keeper::wire::Refusal;
 use signaltty_core::host::keeper::{Keeper, KeeperError};
 use signaltty_core::host::lock::HostLock;
-use signaltty_core::host::paths::HostPaths;
+use signaltty_core::host::paths::{HostPaths, bind_socket};
 use signaltty_core::model::PaneId;
 
-use super::bench::{Bench, Host, LONG, eventually, is_running, line_after, pane, program, run, trial};
+use super::bench::{
+    Bench, Host, LONG, OtherHost, eventually, is_running, line_after, pane, program, run, trial,
+};
 
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("a_process_of_ours_is_outside", outside),
         trial("every_descendant_of_a_pane_is_inside", inside),
-        trial("a_descendant_whose_pane_has_ended_is_still_inside", after_the_end),
-        trial("the_line_of_descent_names_every_program_up_to_the_pane", the_line),
+        trial(
+            "a_descendant_whose_pane_has_ended_is_still_inside",
+            after_the_end,
+        ),
+        trial(
+            "the_line_of_descent_names_every_program_up_to_the_pane",
+            the_line,
+        ),
         trial("a_peer_that_is_gone_counts_as_inside", gone),
-        trial("no_process_of_a_pane_becomes_the_host_even_with_the_lock", no_host_inside),
+        trial("no_process_of_a_pane_becomes_the_keeper", no_keeper_inside),
+        trial(
+            "no_process_of_a_pane_becomes_the_host_even_with_the_lock",
+            no_host_inside,
+        ),
     ]
 }
 
 /// The `probe` role. `probe SOCKET` connects and stays until the other end closes; `probe SOCKET host` tries
-/// to become the host.
+/// to become the host, `probe SOCKET keeper` puts a keeper of its own in the place of the real one.
 pub fn run_probe() -> ExitCode {
     let socket = std::env::args().nth(2).unwrap();
-    if std::env::args().nth(3).is_some() {
-        return try_to_be_host(Path::new(&socket));
+    match std::env::args().nth(3).as_deref() {
+        Some("host") => return try_to_be_host(Path::new(&socket)),
+        Some("keeper") => return try_to_be_keeper(Path::new(&socket)),
+        _ => {}
     }
     let mut socket = UnixStream::connect(socket).unwrap();
     socket.write_all(b"x").unwrap();
@@ -39,10 +54,20 @@ pub fn run_probe() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+fn try_to_be_keeper(socket: &Path) -> ExitCode {
+    let paths = HostPaths::of_host_socket(socket, false).unwrap();
+    let listener = bind_socket(&paths.keeper).unwrap();
+    let error = Command::new(program()).arg("keeper").stdin(listener).exec();
+    panic!("{error}");
+}
+
 fn try_to_be_host(socket: &Path) -> ExitCode {
     let paths = HostPaths::of_host_socket(socket, false).unwrap();
     let lock = HostLock::take(&paths.lock, Some(LONG)).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let tried = runtime.block_on(Keeper::connect_or_start(&paths, &lock, &program()));
     match tried {
         Err(KeeperError::Refused(Refusal::Inside)) => println!("mark inside"),
@@ -82,9 +107,17 @@ fn outside() {
         let host = bench.host().await;
         for script in ["PROBE", "setsid -f PROBE", "(PROBE &)", "env -i PROBE"] {
             let script = script.replace("PROBE", &door.probe);
-            let mut child = Command::new("sh").args(["-c", &script]).stdin(Stdio::null()).spawn().unwrap();
+            let mut child = Command::new("sh")
+                .args(["-c", &script])
+                .stdin(Stdio::null())
+                .spawn()
+                .unwrap();
             let peer = door.next();
-            assert_eq!(resolve(&peer, host.keeper.pid()).unwrap(), Ancestry::Outside, "{script}");
+            assert_eq!(
+                resolve(&peer, host.keeper.pid()).unwrap(),
+                Ancestry::Outside,
+                "{script}"
+            );
             drop(peer);
             child.wait().unwrap();
         }
@@ -94,7 +127,10 @@ fn outside() {
 async fn open(host: &Host, id: &str, script: &str) -> PaneProcess {
     // The terminal stays open for as long as the keeper holds it.
     let spawned = host.spawn(id, &["sh", "-c", script]).await;
-    PaneProcess { pane_id: pane(id), pid: spawned.pid }
+    PaneProcess {
+        pane_id: pane(id),
+        pid: spawned.pid,
+    }
 }
 
 fn inside() {
@@ -123,15 +159,24 @@ fn inside() {
         let host = bench.host().await;
         let mut panes = vec![open(&host, "other", "read x").await];
         for (number, (script, known)) in cases.into_iter().enumerate() {
-            let script = script.replace("PROBE", &door.probe).replace("COPIED", &copied);
+            let script = script
+                .replace("PROBE", &door.probe)
+                .replace("COPIED", &copied);
             let id = format!("p{number}");
             panes.push(open(&host, &id, &script).await);
             let peer = door.next();
             // A shell in between may just be ending; then the line is read anew.
             let ancestry = resolve(&peer, host.keeper.pid()).unwrap();
-            assert!(matches!(ancestry, Ancestry::Inside { .. }), "{script}: {ancestry:?}");
+            assert!(
+                matches!(ancestry, Ancestry::Inside { .. }),
+                "{script}: {ancestry:?}"
+            );
             let found = pane_of(ancestry.chain(), &panes).map(PaneId::as_str);
-            assert_eq!(found, known.then_some(id.as_str()), "{script}: {ancestry:?}");
+            assert_eq!(
+                found,
+                known.then_some(id.as_str()),
+                "{script}: {ancestry:?}"
+            );
         }
     });
 }
@@ -148,7 +193,10 @@ fn after_the_end() {
         eventually("the pane's program is gone", || !is_running(pid));
         let peer = door.next();
         let ancestry = resolve(&peer, host.keeper.pid()).unwrap();
-        assert!(matches!(&ancestry, Ancestry::Inside { chain } if chain.len() == 1), "{ancestry:?}");
+        assert!(
+            matches!(&ancestry, Ancestry::Inside { chain } if chain.len() == 1),
+            "{ancestry:?}"
+        );
         assert_eq!(pane_of(ancestry.chain(), &[]), None);
     });
 }
@@ -162,11 +210,25 @@ fn the_line() {
         let opened = open(&host, "p", &script).await;
         let peer = door.next();
         let ancestry = resolve(&peer, host.keeper.pid()).unwrap();
-        let lines: Vec<_> = ancestry.chain().iter().map(|process| process.cmdline.join(" ")).collect();
+        let lines: Vec<_> = ancestry
+            .chain()
+            .iter()
+            .map(|process| process.cmdline.join(" "))
+            .collect();
         let probe = door.probe.clone();
-        assert_eq!(lines, [probe.clone(), format!("sh -c {probe}; true between"), format!("sh -c {script}")]);
+        assert_eq!(
+            lines,
+            [
+                probe.clone(),
+                format!("sh -c {probe}; true between"),
+                format!("sh -c {script}")
+            ]
+        );
         let last = ancestry.chain().last().unwrap();
-        assert_eq!((last.stat.pid, last.stat.parent), (opened.pid, host.keeper.pid()));
+        assert_eq!(
+            (last.stat.pid, last.stat.parent),
+            (opened.pid, host.keeper.pid())
+        );
     });
 }
 
@@ -174,7 +236,10 @@ fn gone() {
     let bench = Bench::new();
     let door = Door::new(&bench);
     let mut words = door.probe.split(' ');
-    let mut child = Command::new(words.next().unwrap()).args(words).spawn().unwrap();
+    let mut child = Command::new(words.next().unwrap())
+        .args(words)
+        .spawn()
+        .unwrap();
     let peer = door.next();
     child.kill().unwrap();
     child.wait().unwrap();
@@ -189,7 +254,10 @@ fn no_host_inside() {
     run(async {
         let host = bench.host().await;
         for (id, way) in [("p", ""), ("q", "setsid -w "), ("r", "env -i ")] {
-            let script = format!("read x; {way}{} probe {host_socket} host; read x", program().display());
+            let script = format!(
+                "read x; {way}{} probe {host_socket} host; read x",
+                program().display()
+            );
             host.spawn(id, &["sh", "-c", &script]).await;
         }
         // The panes may have the lock, and nothing comes of it.
@@ -200,6 +268,34 @@ fn no_host_inside() {
             drop(host);
             rustix::io::write(&master, b"go\n").unwrap();
             assert_eq!(line_after(&master, "mark "), "inside");
+        }
+    });
+}
+
+fn no_keeper_inside() {
+    let bench = Bench::new();
+    let mut first = OtherHost::start(&bench);
+    let probe = format!(
+        "{} probe {} keeper",
+        program().display(),
+        bench.paths.host.display()
+    );
+    let pid: i32 = first
+        .ask(&format!(
+            "spawn p {probe}; echo $? >{}/tried; read x",
+            bench.dir().display()
+        ))
+        .parse()
+        .unwrap();
+    let tried = bench.dir().join("tried");
+    eventually("the impostor is ready", || {
+        std::fs::read_to_string(&tried).is_ok_and(|text| text == "0\n")
+    });
+    first.kill();
+    run(async {
+        match bench.try_host().await {
+            Err(KeeperError::Impostor { pid: Some(found) }) => assert_ne!(found, pid),
+            other => panic!("{:?}", other.map(|host| host.keeper.pid())),
         }
     });
 }

@@ -14,21 +14,43 @@ use signaltty_core::host::lock::{HostLock, LockError};
 use signaltty_core::model::Exit;
 
 use super::bench::{
-    Bench, LONG, OtherHost, code, eventually, is_running, line_after, pane, program, run, spec, trial,
+    Bench, LONG, OtherHost, code, eventually, is_running, line_after, pane, program, run, spec,
+    trial,
 };
 
 pub fn trials() -> Vec<Trial> {
     vec![
-        trial("a_killed_host_loses_no_program_and_the_next_gets_everything_back", killed_host),
+        trial(
+            "a_killed_host_loses_no_program_and_the_next_gets_everything_back",
+            killed_host,
+        ),
         trial("an_exit_that_no_host_saw_is_told_to_the_next", unseen_exit),
-        trial("records_and_panes_come_back_in_order_however_many_and_large", many_and_large),
-        trial("memory_is_whole_wherever_its_host_was_killed", killed_in_the_middle),
-        trial("a_host_killed_while_it_spawns_leaves_whole_panes_only", killed_while_spawning),
+        trial(
+            "records_and_panes_come_back_in_order_however_many_and_large",
+            many_and_large,
+        ),
+        trial(
+            "memory_is_whole_wherever_its_host_was_killed",
+            killed_in_the_middle,
+        ),
+        trial(
+            "a_host_killed_while_it_spawns_leaves_whole_panes_only",
+            killed_while_spawning,
+        ),
         trial("only_one_process_is_the_host", one_host),
         trial("a_host_without_the_lock_is_refused", no_lock),
-        trial("a_new_host_with_the_lock_takes_over_from_one_that_still_listens", take_over),
-        trial("what_is_no_message_is_refused_and_the_keeper_goes_on", garbage),
-        trial("a_peer_that_says_nothing_does_not_keep_the_host_away", silent_peers),
+        trial(
+            "a_new_host_with_the_lock_takes_over_from_one_that_still_listens",
+            take_over,
+        ),
+        trial(
+            "what_is_no_message_is_refused_and_the_keeper_goes_on",
+            garbage,
+        ),
+        trial(
+            "a_peer_that_says_nothing_does_not_keep_the_host_away",
+            silent_peers,
+        ),
         trial("the_keeper_belongs_to_no_process_of_ours", detached),
     ]
 }
@@ -64,13 +86,22 @@ fn killed_host() {
 fn unseen_exit() {
     let bench = Bench::new();
     let mut first = OtherHost::start(&bench);
-    let pid: i32 = first.ask("spawn p read x; echo last words; exit 5").parse().unwrap();
+    let pid: i32 = first
+        .ask("spawn p read x; echo last words; exit 5")
+        .parse()
+        .unwrap();
     let lives: i32 = first.ask("spawn q read x").parse().unwrap();
     first.kill();
-    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::TERM)
-        .unwrap();
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(pid).unwrap(),
+        rustix::process::Signal::TERM,
+    )
+    .unwrap();
     eventually("the program ended", || !is_running(pid));
-    let ended = Some(Exit { code: None, signal: Some(libc::SIGTERM) });
+    let ended = Some(Exit {
+        code: None,
+        signal: Some(libc::SIGTERM),
+    });
     run(async {
         // Told to every host until one forgets the pane, and as an event to none.
         for _ in 0..2 {
@@ -79,7 +110,10 @@ fn unseen_exit() {
             assert_eq!(found, [(pid, ended), (lives, None)]);
             host.keeper.ping().await.unwrap();
             assert!(host.events.try_recv().is_err());
-            let late = host.keeper.set_meta(&pane("p"), b"read by the next".to_vec()).await;
+            let late = host
+                .keeper
+                .set_meta(&pane("p"), b"read by the next".to_vec())
+                .await;
             late.unwrap();
         }
         let host = bench.host().await;
@@ -128,7 +162,13 @@ fn killed_in_the_middle() {
             // The tail goes on exactly where the snapshot ended, and ends at the end of a write.
             let next: u64 = match std::str::from_utf8(&restored.snapshot).unwrap() {
                 "" => 0,
-                text => text.strip_prefix("snapshot to ").unwrap().parse::<u64>().unwrap() + 1,
+                text => {
+                    text.strip_prefix("snapshot to ")
+                        .unwrap()
+                        .parse::<u64>()
+                        .unwrap()
+                        + 1
+                }
             };
             let tail = String::from_utf8(restored.tail).unwrap();
             assert!(tail.is_empty() || tail.ends_with('\n'));
@@ -150,7 +190,9 @@ fn killed_while_spawning() {
         host.kill();
         run(async {
             let host = bench.host().await;
-            let expected: Vec<_> = (0..host.held.len()).map(|n| pane(&format!("r{round}n{n}"))).collect();
+            let expected: Vec<_> = (0..host.held.len())
+                .map(|n| pane(&format!("r{round}n{n}")))
+                .collect();
             let found: Vec<_> = host.held.iter().map(|held| held.pane_id.clone()).collect();
             assert_eq!(found, expected);
             for held in &host.held {
@@ -164,7 +206,10 @@ fn killed_while_spawning() {
 fn one_host() {
     let bench = Bench::new();
     let host = OtherHost::start(&bench);
-    assert!(matches!(HostLock::take(&bench.paths.lock, None), Err(LockError::Held { .. })));
+    assert!(matches!(
+        HostLock::take(&bench.paths.lock, None),
+        Err(LockError::Held { .. })
+    ));
     host.kill();
     HostLock::take(&bench.paths.lock, Some(LONG)).unwrap();
 }
@@ -172,14 +217,25 @@ fn one_host() {
 /// Says hello with these descriptors and returns the first answer, if there is one.
 fn hello(bench: &Bench, fds: &[BorrowedFd<'_>]) -> Option<Reply> {
     let socket = UnixStream::connect(&bench.paths.keeper).unwrap();
-    let mut bytes = Request::Hello { oldest: 1, newest: 1 }.encode(1).bytes();
+    let mut bytes = Request::Hello {
+        oldest: 1,
+        newest: 1,
+    }
+    .encode(1)
+    .bytes();
     bytes[6] = fds.len() as u8;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() {
         assert!(control.push(SendAncillaryMessage::ScmRights(fds)));
     }
-    rustix::net::sendmsg(&socket, &[IoSlice::new(&bytes)], &mut control, SendFlags::empty()).unwrap();
+    rustix::net::sendmsg(
+        &socket,
+        &[IoSlice::new(&bytes)],
+        &mut control,
+        SendFlags::empty(),
+    )
+    .unwrap();
     first_reply(&socket)
 }
 
@@ -197,16 +253,27 @@ fn first_reply(mut socket: &UnixStream) -> Option<Reply> {
 fn no_lock() {
     let bench = Bench::new();
     let other = OtherHost::start(&bench);
-    let refused = Some(Reply::Refused { reason: Refusal::NoLock });
+    let refused = Some(Reply::Refused {
+        reason: Refusal::NoLock,
+    });
     let unlocked = std::fs::File::open(&bench.paths.lock).unwrap();
     let elsewhere = HostLock::take(&bench.dir().join("elsewhere.lock"), None).unwrap();
     let null: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
-    for fds in [&[][..], &[unlocked.as_fd()], &[elsewhere.as_fd()], &[null.as_fd()], &[unlocked.as_fd(); 2]] {
+    for fds in [
+        &[][..],
+        &[unlocked.as_fd()],
+        &[elsewhere.as_fd()],
+        &[null.as_fd()],
+        &[unlocked.as_fd(); 2],
+    ] {
         assert_eq!(hello(&bench, fds), refused);
     }
     run(async {
         let tried = Keeper::connect_or_start(&bench.paths, &elsewhere, &program()).await;
-        assert!(matches!(tried, Err(KeeperError::Refused(Refusal::NoLock))), "{tried:?}");
+        assert!(
+            matches!(tried, Err(KeeperError::Refused(Refusal::NoLock))),
+            "{tried:?}"
+        );
     });
     // None of this disturbed the host, nor did it leave the lock to anyone.
     let mut other = other;
@@ -224,7 +291,10 @@ fn take_over() {
         drop(first.lock);
         let second = bench.host().await;
         assert_eq!(second.held[0].pid, spawned.pid);
-        assert_eq!(tokio::time::timeout(LONG, events.recv()).await.unwrap(), Some(KeeperEvent::Lost));
+        assert_eq!(
+            tokio::time::timeout(LONG, events.recv()).await.unwrap(),
+            Some(KeeperEvent::Lost)
+        );
         assert!(matches!(old.ping().await, Err(KeeperError::Lost)));
         second.keeper.ping().await.unwrap();
     });
@@ -234,13 +304,25 @@ fn garbage() {
     use std::io::Write;
     let bench = Bench::new();
     let mut host = OtherHost::start(&bench);
-    let malformed = Some(Reply::Refused { reason: Refusal::Malformed });
+    let malformed = Some(Reply::Refused {
+        reason: Refusal::Malformed,
+    });
     let frame = |len: u32, kind: u16, body: &[u8]| {
-        let head = [&len.to_le_bytes()[..], &kind.to_le_bytes(), &[0, 0, 1, 0, 0, 0]].concat();
+        let head = [
+            &len.to_le_bytes()[..],
+            &kind.to_le_bytes(),
+            &[0, 0, 1, 0, 0, 0],
+        ]
+        .concat();
         [&head, body].concat()
     };
-    let cases =
-        [frame(u32::MAX, 1, b""), frame(65, 1, b""), frame(0, 8, b""), frame(3, 1, b"abc"), frame(0, 999, b"")];
+    let cases = [
+        frame(u32::MAX, 1, b""),
+        frame(65, 1, b""),
+        frame(0, 8, b""),
+        frame(3, 1, b"abc"),
+        frame(0, 999, b""),
+    ];
     for bytes in cases {
         let mut socket = UnixStream::connect(&bench.paths.keeper).unwrap();
         socket.write_all(&bytes).unwrap();
@@ -250,7 +332,12 @@ fn garbage() {
     let newer = frame(4, 1, &[2, 0, 3, 0]);
     let mut socket = UnixStream::connect(&bench.paths.keeper).unwrap();
     socket.write_all(&newer).unwrap();
-    assert_eq!(first_reply(&socket), Some(Reply::Refused { reason: Refusal::Version }));
+    assert_eq!(
+        first_reply(&socket),
+        Some(Reply::Refused {
+            reason: Refusal::Version
+        })
+    );
     drop(lock);
     assert!(host.ask("spawn p sleep 1000").parse::<i32>().is_ok());
 }
@@ -258,7 +345,9 @@ fn garbage() {
 fn silent_peers() {
     let bench = Bench::new();
     let first = OtherHost::start(&bench);
-    let silent: Vec<_> = (0..20).map(|_| UnixStream::connect(&bench.paths.keeper).unwrap()).collect();
+    let silent: Vec<_> = (0..20)
+        .map(|_| UnixStream::connect(&bench.paths.keeper).unwrap())
+        .collect();
     first.kill();
     run(async {
         bench.host().await.keeper.ping().await.unwrap();
@@ -279,7 +368,10 @@ fn detached() {
         if rustix::process::geteuid().is_root() {
             assert_eq!(link("cwd").unwrap().to_str(), Some("/"));
             for fd in 0..3 {
-                assert_eq!(link(&format!("fd/{fd}")).unwrap().to_str(), Some("/dev/null"));
+                assert_eq!(
+                    link(&format!("fd/{fd}")).unwrap().to_str(),
+                    Some("/dev/null")
+                );
             }
         } else {
             assert!(link("cwd").is_err());

@@ -1,13 +1,14 @@
 //! Starting and ending programs.
 
 use std::ffi::OsString;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal};
 use signaltty_core::host::ancestry::read_stat;
@@ -15,25 +16,56 @@ use signaltty_core::host::keeper::{KeeperError, KeeperEvent, META_MAX, SpawnErro
 use signaltty_core::host::pty::Pty;
 
 use super::bench::{
-    Bench, LONG, code, eventually, is_running, line_after, pane, read_until, run, signal, spec, trial,
+    Bench, LONG, code, eventually, is_running, line_after, pane, read_until, run, signal, spec,
+    trial,
 };
 
 pub fn trials() -> Vec<Trial> {
     vec![
-        trial("a_program_runs_in_a_terminal_and_session_of_its_own_and_its_exit_code_is_told", exit_code),
-        trial("a_program_that_a_signal_ends_is_told_with_the_signal", exit_signal),
-        trial("a_program_that_cannot_be_run_is_an_exact_error_and_leaves_no_pane", exec_failures),
-        trial("a_folder_that_cannot_be_entered_is_an_exact_error", cwd_failure),
+        trial(
+            "a_program_runs_in_a_terminal_and_session_of_its_own_and_its_exit_code_is_told",
+            exit_code,
+        ),
+        trial(
+            "a_program_that_a_signal_ends_is_told_with_the_signal",
+            exit_signal,
+        ),
+        trial(
+            "a_program_that_cannot_be_run_is_an_exact_error_and_leaves_no_pane",
+            exec_failures,
+        ),
+        trial(
+            "a_folder_that_cannot_be_entered_is_an_exact_error",
+            cwd_failure,
+        ),
         trial("a_request_that_makes_no_sense_is_refused", senseless),
-        trial("a_script_without_an_interpreter_line_is_run_by_the_shell", plain_script),
-        trial("the_programs_environment_is_exactly_what_was_given", exact_environment),
-        trial("a_program_has_its_terminal_open_and_nothing_else", descriptors),
+        trial(
+            "a_script_without_an_interpreter_line_is_run_by_the_shell",
+            plain_script,
+        ),
+        trial(
+            "the_programs_environment_is_exactly_what_was_given",
+            exact_environment,
+        ),
+        trial(
+            "a_program_has_its_terminal_open_and_nothing_else",
+            descriptors,
+        ),
         trial("a_program_starts_with_default_signals", default_signals),
-        trial("a_signal_reaches_the_program_or_what_runs_in_its_foreground", signals),
-        trial("ending_a_pane_hangs_up_and_kills_what_does_not_listen", ending),
+        trial(
+            "a_signal_reaches_the_program_or_what_runs_in_its_foreground",
+            signals,
+        ),
+        trial(
+            "ending_a_pane_hangs_up_and_kills_what_does_not_listen",
+            ending,
+        ),
         trial("a_forgotten_pane_loses_its_terminal", forgetting),
         trial("a_record_is_bounded_and_a_missing_pane_is_named", records),
-        trial("a_spawn_that_nobody_waits_for_leaves_nothing_behind", abandoned),
+        trial(
+            "a_spawn_that_nobody_waits_for_leaves_nothing_behind",
+            abandoned,
+        ),
         trial("many_programs_at_once_each_end_once", many),
         trial("what_a_pane_leaves_behind_is_reaped", orphans),
         trial("shutdown_ends_every_program_and_the_keeper", shutdown),
@@ -77,13 +109,25 @@ fn exec_failures() {
     run(async {
         let mut host = bench.host().await;
         let mut long = spec("p", &["true"]);
-        long.env.push(("LONG".into(), OsString::from("x".repeat(200 * 1024))));
+        long.env
+            .push(("LONG".into(), OsString::from("x".repeat(200 * 1024))));
         let mut huge = spec("p", &["true"]);
-        huge.env.extend((0..30).map(|n| (format!("HUGE{n}").into(), OsString::from("x".repeat(100 * 1024)))));
+        huge.env.extend((0..30).map(|n| {
+            (
+                format!("HUGE{n}").into(),
+                OsString::from("x".repeat(100 * 1024)),
+            )
+        }));
         let cases = [
-            (spec("p", &["there-is-no-such-program"]), ErrorKind::NotFound),
+            (
+                spec("p", &["there-is-no-such-program"]),
+                ErrorKind::NotFound,
+            ),
             (spec("p", &["/there/is/none"]), ErrorKind::NotFound),
-            (spec("p", &[plain.to_str().unwrap()]), ErrorKind::PermissionDenied),
+            (
+                spec("p", &[plain.to_str().unwrap()]),
+                ErrorKind::PermissionDenied,
+            ),
             (spec("p", &["/etc"]), ErrorKind::PermissionDenied),
             (long, ErrorKind::ArgumentListTooLong),
             (huge, ErrorKind::ArgumentListTooLong),
@@ -113,7 +157,10 @@ fn cwd_failure() {
         gone.cwd = "/there/is/none".into();
         match host.spawn_error(gone).await {
             SpawnError::Cwd { cwd, source } => {
-                assert_eq!((cwd.as_path(), source.kind()), (Path::new("/there/is/none"), ErrorKind::NotFound));
+                assert_eq!(
+                    (cwd.as_path(), source.kind()),
+                    (Path::new("/there/is/none"), ErrorKind::NotFound)
+                );
             }
             other => panic!("{other}"),
         }
@@ -131,14 +178,27 @@ fn senseless() {
         let host = bench.host().await;
         let mut equals = spec("p", &["true"]);
         equals.env.push(("A=B".into(), "x".into()));
-        for bad in [spec("p", &[]), spec("p", &[""]), spec("p", &["true", "a\0b"]), equals] {
-            assert!(matches!(host.spawn_error(bad).await, SpawnError::Invalid(_)));
+        for bad in [
+            spec("p", &[]),
+            spec("p", &[""]),
+            spec("p", &["true", "a\0b"]),
+            equals,
+        ] {
+            assert!(matches!(
+                host.spawn_error(bad).await,
+                SpawnError::Invalid(_)
+            ));
         }
         let mut fat = spec("p", &["true"]);
         fat.meta = vec![0; META_MAX + 1];
-        assert!(matches!(host.spawn_error(fat).await, SpawnError::Keeper(KeeperError::TooLarge { .. })));
+        assert!(matches!(
+            host.spawn_error(fat).await,
+            SpawnError::Keeper(KeeperError::TooLarge { .. })
+        ));
         let _pane = host.spawn("p", &["sleep", "1000"]).await;
-        assert!(matches!(host.spawn_error(spec("p", &["true"])).await, SpawnError::Exists(id) if id == pane("p")));
+        assert!(
+            matches!(host.spawn_error(spec("p", &["true"])).await, SpawnError::Exists(id) if id == pane("p"))
+        );
     });
 }
 
@@ -150,7 +210,10 @@ fn plain_script() {
     run(async {
         let mut host = bench.host().await;
         let mut found = spec("p", &["script", "23"]);
-        found.env = vec![("PATH".into(), format!("/nowhere:{}", bench.dir().display()).into())];
+        found.env = vec![(
+            "PATH".into(),
+            format!("/nowhere:{}", bench.dir().display()).into(),
+        )];
         let _pane = host.keeper.spawn(found).await.unwrap();
         assert_eq!(host.exit("p").await, code(23));
     });
@@ -161,29 +224,58 @@ fn exact_environment() {
     run(async {
         let host = bench.host().await;
         let mut given = spec("p", &["env"]);
-        given.env.extend([("EMPTY".into(), "".into()), ("WITH".into(), "a = b; \"c\"".into())]);
+        given.env.extend([
+            ("EMPTY".into(), "".into()),
+            ("WITH".into(), "a = b; \"c\"".into()),
+        ]);
         let path = given.env[0].1.to_str().unwrap().to_owned();
         let spawned = host.keeper.spawn(given).await.unwrap();
-        let text = read_until(&spawned.master, |text| text.contains("WITH=").then(|| text.to_owned()));
+        let text = read_until(&spawned.master, |text| {
+            text.contains("WITH=").then(|| text.to_owned())
+        });
         let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines, [&format!("PATH={path}"), "EMPTY=", "WITH=a = b; \"c\""]);
+        assert_eq!(
+            lines,
+            [&format!("PATH={path}"), "EMPTY=", "WITH=a = b; \"c\""]
+        );
     });
 }
 
 fn descriptors() {
     let bench = Bench::new();
-    // Something that the keeper inherits and must not pass on.
-    let inherited = std::fs::File::open("/dev/null").unwrap();
+    // Something that the keeper inherits, and must neither keep nor pass on.
+    let (mut reader, inherited) = std::io::pipe().unwrap();
     rustix::io::fcntl_setfd(&inherited, FdFlags::empty()).unwrap();
     assert!(inherited.as_raw_fd() > 2);
     run(async {
         let host = bench.host().await;
-        let others = [host.spawn("a", &["sleep", "1000"]).await, host.spawn("b", &["sleep", "1000"]).await];
+        let others = [
+            host.spawn("a", &["sleep", "1000"]).await,
+            host.spawn("b", &["sleep", "1000"]).await,
+        ];
         // `ls` itself opens the folder that it lists, as 3.
-        let spawned = host.spawn("p", &["sh", "-c", "echo mark $(ls /proc/self/fd) $(ls -l /proc/self/fd/0)"]).await;
+        let spawned = host
+            .spawn(
+                "p",
+                &[
+                    "sh",
+                    "-c",
+                    "echo mark $(ls /proc/self/fd) $(ls -l /proc/self/fd/0)",
+                ],
+            )
+            .await;
         let line = line_after(&spawned.master, "mark ");
-        assert!(line.starts_with("0 1 2 3 ") && line.contains("/dev/pts/"), "{line}");
+        assert!(
+            line.starts_with("0 1 2 3 ") && line.contains("/dev/pts/"),
+            "{line}"
+        );
         assert!(!line.starts_with("0 1 2 3 4"), "{line}");
+        // Nobody has it any more (processes that other tests start meanwhile may, for as long as they last).
+        drop(inherited);
+        let mut fds = [PollFd::new(&reader, PollFlags::IN)];
+        rustix::event::poll(&mut fds, Some(&Timespec::try_from(LONG).unwrap())).unwrap();
+        assert!(!fds[0].revents().is_empty(), "the keeper keeps what it inherited");
+        assert_eq!(reader.read(&mut [0]).unwrap(), 0);
         drop(others);
     });
 }
@@ -192,10 +284,22 @@ fn default_signals() {
     let bench = Bench::new();
     run(async {
         let host = bench.host().await;
-        let spawned = host.spawn("p", &["sh", "-c", "grep -E '^Sig(Blk|Ign)' /proc/self/status; echo mark end"]).await;
-        let text = read_until(&spawned.master, |text| text.contains("mark end").then(|| text.to_owned()));
+        let spawned = host
+            .spawn(
+                "p",
+                &[
+                    "sh",
+                    "-c",
+                    "grep -E '^Sig(Blk|Ign)' /proc/self/status; echo mark end",
+                ],
+            )
+            .await;
+        let text = read_until(&spawned.master, |text| {
+            text.contains("mark end").then(|| text.to_owned())
+        });
         let words: Vec<_> = text.split_whitespace().take(4).collect();
-        let [blocked, ignored] = [words[1], words[3]].map(|mask| u64::from_str_radix(mask, 16).unwrap());
+        let [blocked, ignored] =
+            [words[1], words[3]].map(|mask| u64::from_str_radix(mask, 16).unwrap());
         // 32 and 33 are the C library's own; it lets nobody touch them.
         assert_eq!((words[0], blocked), ("SigBlk:", 0));
         assert_eq!((words[2], ignored & !(0b11 << 31)), ("SigIgn:", 0));
@@ -207,16 +311,32 @@ fn signals() {
     run(async {
         let mut host = bench.host().await;
         // A shell with job control gives each command a group of its own.
-        let shell = host.spawn("p", &["sh", "-c", "set -m; sleep 1000; echo mark $?; sleep 1000"]).await;
+        let shell = host
+            .spawn(
+                "p",
+                &["sh", "-c", "set -m; sleep 1000; echo mark $?; sleep 1000"],
+            )
+            .await;
         let master = Pty::new(shell.master.try_clone().unwrap()).unwrap();
         eventually("sleep runs in the foreground", || {
-            master.foreground().is_some_and(|found| found.cmdline == ["sleep", "1000"] && found.group != shell.pid)
+            master
+                .foreground()
+                .is_some_and(|found| found.cmdline == ["sleep", "1000"] && found.group != shell.pid)
         });
-        host.keeper.signal(&pane("p"), Target::Foreground, libc::SIGTERM).await.unwrap();
+        host.keeper
+            .signal(&pane("p"), Target::Foreground, libc::SIGTERM)
+            .await
+            .unwrap();
         assert_eq!(line_after(&shell.master, "mark "), "143");
-        host.keeper.signal(&pane("p"), Target::Program, libc::SIGKILL).await.unwrap();
+        host.keeper
+            .signal(&pane("p"), Target::Program, libc::SIGKILL)
+            .await
+            .unwrap();
         assert_eq!(host.exit("p").await, signal(libc::SIGKILL));
-        let late = host.keeper.signal(&pane("p"), Target::Program, libc::SIGKILL).await;
+        let late = host
+            .keeper
+            .signal(&pane("p"), Target::Program, libc::SIGKILL)
+            .await;
         assert!(matches!(late, Err(KeeperError::Ended)), "{late:?}");
         let _other = host.spawn("q", &["sleep", "1000"]).await;
         let unknown = host.keeper.signal(&pane("q"), Target::Program, 4_711).await;
@@ -229,13 +349,23 @@ fn ending() {
     run(async {
         let mut host = bench.host().await;
         let _polite = host.spawn("polite", &["sleep", "1000"]).await;
-        let deaf = host.spawn("deaf", &["sh", "-c", "trap '' HUP; echo mark ready; exec sleep 1000"]).await;
+        let deaf = host
+            .spawn(
+                "deaf",
+                &["sh", "-c", "trap '' HUP; echo mark ready; exec sleep 1000"],
+            )
+            .await;
         line_after(&deaf.master, "mark ");
-        let stopped = host.spawn("stopped", &["sh", "-c", "echo mark ready; kill -STOP $$"]).await;
+        let stopped = host
+            .spawn("stopped", &["sh", "-c", "echo mark ready; kill -STOP $$"])
+            .await;
         line_after(&stopped.master, "mark ");
         host.keeper.end(&pane("polite"), LONG).await.unwrap();
         host.keeper.end(&pane("stopped"), LONG).await.unwrap();
-        host.keeper.end(&pane("deaf"), Duration::from_millis(50)).await.unwrap();
+        host.keeper
+            .end(&pane("deaf"), Duration::from_millis(50))
+            .await
+            .unwrap();
         assert_eq!(host.exit("polite").await, signal(libc::SIGHUP));
         assert_eq!(host.exit("stopped").await, signal(libc::SIGHUP));
         assert_eq!(host.exit("deaf").await, signal(libc::SIGKILL));
@@ -248,8 +378,14 @@ fn forgetting() {
         let host = bench.host().await;
         let spawned = host.spawn("p", &["sleep", "1000"]).await;
         host.keeper.forget(&pane("p")).await.unwrap();
-        assert!(matches!(host.keeper.forget(&pane("p")).await, Err(KeeperError::NoSuchPane)));
-        assert!(is_running(spawned.pid), "the host's own copy still holds the terminal");
+        assert!(matches!(
+            host.keeper.forget(&pane("p")).await,
+            Err(KeeperError::NoSuchPane)
+        ));
+        assert!(
+            is_running(spawned.pid),
+            "the host's own copy still holds the terminal"
+        );
         let pid = spawned.pid;
         drop(spawned);
         eventually("the program has ended", || !is_running(pid));
@@ -261,8 +397,14 @@ fn records() {
     run(async {
         let host = bench.host().await;
         let _pane = host.spawn("p", &["sleep", "1000"]).await;
-        host.keeper.set_meta(&pane("p"), vec![7; META_MAX]).await.unwrap();
-        let fat = host.keeper.set_meta(&pane("p"), vec![7; META_MAX + 1]).await;
+        host.keeper
+            .set_meta(&pane("p"), vec![7; META_MAX])
+            .await
+            .unwrap();
+        let fat = host
+            .keeper
+            .set_meta(&pane("p"), vec![7; META_MAX + 1])
+            .await;
         assert!(matches!(fat, Err(KeeperError::TooLarge { .. })));
         let missing = host.keeper.set_meta(&pane("q"), vec![]).await;
         assert!(matches!(missing, Err(KeeperError::NoSuchPane)));
@@ -274,12 +416,16 @@ fn abandoned() {
     run(async {
         let host = bench.host().await;
         let keeper = host.keeper.clone();
-        let spawning = tokio::spawn(async move { keeper.spawn(spec("p", &["sleep", "1000"])).await });
+        let spawning =
+            tokio::spawn(async move { keeper.spawn(spec("p", &["sleep", "1000"])).await });
         // Let it put the request in line, and go away before the reply.
         tokio::task::yield_now().await;
         spawning.abort();
         let done = spawning.await;
-        assert!(done.is_err_and(|error| error.is_cancelled()), "it was too fast for this test");
+        assert!(
+            done.is_err_and(|error| error.is_cancelled()),
+            "it was too fast for this test"
+        );
         // The id is free again once the keeper has ended what it had started.
         loop {
             match host.keeper.spawn(spec("p", &["true"])).await {
@@ -336,7 +482,9 @@ fn orphans() {
         line_after(&spawned.master, "mark ");
         assert_eq!(host.exit("p").await, code(0));
         let keeper = host.keeper.pid();
-        eventually("the keeper has no children left, dead or alive", || children_of(keeper).is_empty());
+        eventually("the keeper has no children left, dead or alive", || {
+            children_of(keeper).is_empty()
+        });
     });
 }
 
@@ -346,9 +494,17 @@ fn shutdown() {
         let mut host = bench.host().await;
         let keeper = host.keeper.pid();
         let polite = host.spawn("polite", &["sleep", "1000"]).await;
-        let deaf = host.spawn("deaf", &["sh", "-c", "trap '' HUP; echo mark ready; exec sleep 1000"]).await;
+        let deaf = host
+            .spawn(
+                "deaf",
+                &["sh", "-c", "trap '' HUP; echo mark ready; exec sleep 1000"],
+            )
+            .await;
         line_after(&deaf.master, "mark ");
-        host.keeper.shutdown(Duration::from_millis(100)).await.unwrap();
+        host.keeper
+            .shutdown(Duration::from_millis(100))
+            .await
+            .unwrap();
         assert!(!is_running(polite.pid) && !is_running(deaf.pid));
         assert_eq!(host.exit("polite").await, signal(libc::SIGHUP));
         assert_eq!(host.exit("deaf").await, signal(libc::SIGKILL));
@@ -371,7 +527,9 @@ fn sigterm() {
         rustix::process::kill_process(Pid::from_raw(keeper).unwrap(), Signal::TERM).unwrap();
         assert_eq!(host.exit("p").await, signal(libc::SIGHUP));
         assert_eq!(host.events.recv().await, Some(KeeperEvent::Lost));
-        eventually("both have ended", || !is_running(keeper) && !is_running(spawned.pid));
+        eventually("both have ended", || {
+            !is_running(keeper) && !is_running(spawned.pid)
+        });
     });
 }
 
@@ -382,10 +540,15 @@ fn killed() {
         let spawned = host.spawn("p", &["sleep", "1000"]).await;
         let keeper = host.keeper.pid();
         rustix::process::kill_process(Pid::from_raw(keeper).unwrap(), Signal::KILL).unwrap();
-        let event = tokio::time::timeout(LONG, host.events.recv()).await.unwrap();
+        let event = tokio::time::timeout(LONG, host.events.recv())
+            .await
+            .unwrap();
         assert_eq!(event, Some(KeeperEvent::Lost));
         assert!(matches!(host.keeper.ping().await, Err(KeeperError::Lost)));
-        assert!(matches!(host.spawn_error(spec("q", &["true"])).await, SpawnError::Keeper(KeeperError::Lost)));
+        assert!(matches!(
+            host.spawn_error(spec("q", &["true"])).await,
+            SpawnError::Keeper(KeeperError::Lost)
+        ));
         let pid = spawned.pid;
         drop(spawned);
         eventually("the program is hung up", || !is_running(pid));

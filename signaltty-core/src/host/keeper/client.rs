@@ -20,8 +20,10 @@ use super::wire::{
     BODY_MAX, Frame, META_MAX, Refusal, Reply, Request, STRINGS_MAX, SpawnRequest, Stage, Target,
     VERSION, VERSION_OLDEST,
 };
+use crate::host::ancestry;
 use crate::host::lock::HostLock;
 use crate::host::paths::{HostPaths, prepare_folder};
+use crate::host::peer::Peer;
 use crate::model::{Exit, PaneId, Size};
 use crate::paths::PathError;
 
@@ -58,6 +60,16 @@ pub enum KeeperError {
     /// It does not take this process for the host.
     #[error("the keeper refuses this host: {}", refusal(*.0))]
     Refused(Refusal),
+    /// Who listens on the keeper's socket is no keeper of ours: another user's process, one that runs inside a
+    /// pane or may do so, or one that lies about its pid.
+    #[error(
+        "process {} listens on the keeper's socket and is no keeper that can be trusted",
+        pid.map_or_else(|| "of another namespace".to_owned(), |pid| pid.to_string())
+    )]
+    Impostor {
+        /// Its process, if that can be seen.
+        pid: Option<i32>,
+    },
     /// What it sent cannot be understood.
     #[error("the keeper sent what is no message: {0}")]
     Malformed(String),
@@ -218,6 +230,7 @@ impl Keeper {
         lock: &HostLock,
         program: &Path,
     ) -> Result<(Self, Vec<HeldPane>, mpsc::Receiver<KeeperEvent>), KeeperError> {
+        let keeper_socket = paths.keeper.clone();
         for _ in 0..TRIES {
             let (paths, program) = (paths.clone(), program.to_owned());
             let connected = tokio::task::spawn_blocking(move || {
@@ -232,7 +245,7 @@ impl Keeper {
             let Some(socket) = connected.await.map_err(|_| KeeperError::Lost)?? else {
                 continue;
             };
-            match tokio::time::timeout(REPLY_WAIT, greet(socket, lock)).await {
+            match tokio::time::timeout(REPLY_WAIT, greet(socket, lock, &keeper_socket)).await {
                 Err(_) => return Err(KeeperError::Silent),
                 // It ended just now, for want of panes.
                 Ok(Err(KeeperError::Lost)) => {}
@@ -505,7 +518,17 @@ fn spawn_request(spec: &SpawnSpec) -> Result<SpawnRequest, SpawnError> {
 async fn greet(
     socket: OwnedFd,
     lock: &HostLock,
+    keeper_socket: &Path,
 ) -> Result<(AsyncFd<Link>, i32, Vec<HeldPane>), KeeperError> {
+    let peer = Peer::of(&socket).map_err(KeeperError::Io)?;
+    let impostor = || KeeperError::Impostor { pid: peer.pid };
+    if !peer.is_alive() {
+        return Err(KeeperError::Lost);
+    }
+    let ours = rustix::process::geteuid().as_raw();
+    if peer.uid != ours || ancestry::may_be_below_keeper_of(&peer, keeper_socket) {
+        return Err(impostor());
+    }
     let link = Link::new(socket).map_err(KeeperError::Io)?;
     // SAFETY: a link owns its socket and never replaces it, so it is the same open descriptor to the end.
     let mut link =
@@ -525,7 +548,9 @@ async fn greet(
             .map_err(|malformed| KeeperError::Malformed(malformed.to_string()))?;
         match (reply, keeper_pid) {
             (Reply::Refused { reason }, _) => return Err(KeeperError::Refused(reason)),
-            (Reply::Welcome { pid, .. }, None) => keeper_pid = Some(pid),
+            // The kernel's word counts: by this pid we tell who is inside.
+            (Reply::Welcome { pid, .. }, None) if peer.pid == Some(pid) => keeper_pid = Some(pid),
+            (Reply::Welcome { .. }, None) => return Err(impostor()),
             (
                 Reply::Pane {
                     pane_id,

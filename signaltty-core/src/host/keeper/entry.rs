@@ -12,6 +12,7 @@ use rustix::process::DumpableBehavior;
 
 use super::child;
 use super::process::{self, Setup};
+use crate::host::paths::BACKLOG;
 use crate::paths::SocketPaths;
 
 /// `signaltty keeper`. Returns in the process that was started as soon as the keeper, its child, is ready or
@@ -80,6 +81,9 @@ fn prepare() -> Result<Option<Setup>, String> {
     let files = child::raise_file_limit();
     rustix::io::ioctl_fionbio(&listener, true)
         .map_err(|error| io("set up its socket")(error.into()))?;
+    // Once more, by this process: whoever connects is told by the kernel who listens, and that is to be us
+    // and not the host that made the socket.
+    rustix::net::listen(&listener, BACKLOG).map_err(|error| io("listen")(error.into()))?;
 
     let null = File::options()
         .read(true)

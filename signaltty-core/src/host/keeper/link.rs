@@ -261,7 +261,9 @@ mod tests {
     fn far_more_descriptors_than_a_message_has_are_refused_and_closed() {
         let (mut a, mut b) = pair();
         let (mut reader, writer) = std::io::pipe().unwrap();
-        let fds: Vec<OwnedFd> = (0..12).map(|_| writer.try_clone().unwrap().into()).collect();
+        let fds: Vec<OwnedFd> = (0..12)
+            .map(|_| writer.try_clone().unwrap().into())
+            .collect();
         drop(writer);
         let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(12))];

@@ -510,10 +510,15 @@ impl Keeper {
         };
         match refusal {
             Some(reason) => refuse(&mut link, reason),
-            None => self.waiting.push(Waiting {
-                link,
-                until: Instant::now() + HELLO_WAIT,
-            }),
+            None => {
+                if self.waiting.len() == PEERS_MAX {
+                    self.waiting.remove(0);
+                }
+                self.waiting.push(Waiting {
+                    link,
+                    until: Instant::now() + HELLO_WAIT,
+                });
+            }
         }
     }
 

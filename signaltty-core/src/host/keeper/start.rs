@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use rustix::process::Resource;
 
 use super::client::KeeperError;
+use crate::host::ancestry::keeper_title;
 use crate::host::hardening::files_before;
 use crate::host::paths::{HostPaths, bind_socket};
 
@@ -56,6 +57,7 @@ pub(super) fn start(paths: &HostPaths, program: &Path) -> Result<(), KeeperError
         };
     }
     let mut child = command
+        .arg0(keeper_title(&paths.keeper))
         .arg("keeper")
         .env_clear()
         .envs(kept)
