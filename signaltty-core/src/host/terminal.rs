@@ -44,7 +44,7 @@ use self::sync::Sync;
 
 /// Most bytes of replies to one [`Terminal::feed`]. What a program asks beyond it in one write stays unanswered.
 pub const REPLIES_MAX: usize = 64 * 1024;
-/// Most signals of one [`Terminal::feed`]. Bells and titles count once; what comes beyond it is left out.
+/// Most signals of one [`Terminal::feed`], beside one bell and one title. What comes beyond it is left out.
 pub const SIGNALS_MAX: usize = 64;
 /// Most titles that a program may put aside (XTWINOPS 22).
 const TITLES_MAX: usize = 16;
@@ -74,14 +74,14 @@ impl Fed {
     fn signal(&mut self, signal: StreamSignal) {
         match &signal {
             StreamSignal::Bell if self.signals.contains(&StreamSignal::Bell) => return,
+            StreamSignal::Bell => (),
             StreamSignal::Title(_) => self
                 .signals
                 .retain(|signal| !matches!(signal, StreamSignal::Title(_))),
+            _ if self.signals.len() >= SIGNALS_MAX => return,
             _ => (),
         }
-        if self.signals.len() < SIGNALS_MAX {
-            self.signals.push(signal);
-        }
+        self.signals.push(signal);
     }
 }
 

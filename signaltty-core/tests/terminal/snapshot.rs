@@ -1,16 +1,12 @@
 //! A fresh terminal that is fed a snapshot is the terminal that it was taken of (specs/001 §4).
-#![cfg(feature = "host")]
 
-#[path = "terminal/dump.rs"]
-mod dump;
-#[path = "terminal/stream.rs"]
-mod stream;
-
-use dump::dump;
 use proptest::prelude::*;
 use signaltty_core::host::terminal::{Fed, Terminal};
 use signaltty_core::model::Size;
 use signaltty_core::protocol::params::Colors;
+
+use crate::dump::dump;
+use crate::random;
 
 fn terminal(cols: u16, rows: u16) -> Terminal {
     Terminal::new(Size { cols, rows }, &Colors::default())
@@ -118,10 +114,10 @@ fn assert_same(first: &Terminal, second: &Terminal, what: &str) -> Result<(), Te
 #[test]
 fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
     let strategy = (
-        stream::size(),
-        stream::anything(),
-        stream::program(true),
-        stream::size(),
+        random::size(),
+        random::anything(),
+        random::program(true),
+        random::size(),
     );
     let property = |((cols, rows), before, after, (new_cols, new_rows)): (
         (u16, u16),
@@ -136,8 +132,8 @@ fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
         let mut fresh = rebuilt(&original);
         assert_same(&original, &fresh, "rebuilt")?;
         let (first, second) = (
-            stream::readable(&original.snapshot()),
-            stream::readable(&fresh.snapshot()),
+            random::readable(&original.snapshot()),
+            random::readable(&fresh.snapshot()),
         );
         prop_assert_eq!(first, second, "a snapshot of it is the same");
         feed(&mut original, &after);
@@ -152,12 +148,12 @@ fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
         assert_same(&original, &fresh, "rebuilt after a resize")?;
         Ok(())
     };
-    stream::check(
+    random::check(
         1_500,
         &strategy,
         property,
         |(size, before, after, new_size)| {
-            let (before, after) = (stream::readable(before), stream::readable(after));
+            let (before, after) = (random::readable(before), random::readable(after));
             format!("{size:?} {before}\nthen {after}\nresized to {new_size:?}")
         },
     );
