@@ -262,7 +262,10 @@ pub trait AgentAdapter: Send + Sync {
     /// [`AdapterError::Verdict`] where the vendor has no such answer.
     fn verdict(&self, carry: &Json, applied: &Applied) -> Result<String, AdapterError> {
         let _ = (carry, applied);
-        Err(AdapterError::Verdict { agent: self.agent(), problem: "it is only watched".into() })
+        Err(AdapterError::Verdict {
+            agent: self.agent(),
+            problem: "it is only watched".into(),
+        })
     }
 
     /// The bytes that choose the option at `index` (from 0) of the menu on screen ([`AnswerChannel::TypeText`]).
@@ -402,13 +405,17 @@ impl Adapters {
 
     /// The adapter of that name.
     pub fn get(&self, agent: &str) -> Option<&dyn AgentAdapter> {
-        self.all.iter().map(AsRef::as_ref).find(|adapter| adapter.agent() == agent)
+        self.all
+            .iter()
+            .map(AsRef::as_ref)
+            .find(|adapter| adapter.agent() == agent)
     }
 
     /// The adapter whose program a command line runs.
     pub fn of_program(&self, argv0: &str) -> Option<&dyn AgentAdapter> {
         let name = Path::new(argv0).file_name()?.to_str()?;
-        self.iter().find(|adapter| adapter.programs().contains(&name))
+        self.iter()
+            .find(|adapter| adapter.programs().contains(&name))
     }
 
     /// All of them.
@@ -424,7 +431,12 @@ pub fn canonical(input: &Json) -> String {
             Json::Object(map) => {
                 let mut members: Vec<_> = map.iter().collect();
                 members.sort_by(|a, b| a.0.cmp(b.0));
-                Json::Object(members.into_iter().map(|(k, v)| (k.clone(), sorted(v))).collect())
+                Json::Object(
+                    members
+                        .into_iter()
+                        .map(|(k, v)| (k.clone(), sorted(v)))
+                        .collect(),
+                )
             }
             Json::Array(items) => Json::Array(items.iter().map(sorted).collect()),
             other => other.clone(),

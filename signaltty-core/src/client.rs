@@ -19,7 +19,9 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::limits::{EVENT_RING, IN_FLIGHT_MAX, LINE_MAX};
 use crate::protocol::frame::{EventFrame, Incoming, RequestFrame, ResponseFrame};
 use crate::protocol::method::{Hello, Method, PaneAttach, Subscribe, Subscribed};
-use crate::protocol::params::{HelloParams, HelloReply, PaneAttachParams, PaneAttached, SubscribeParams};
+use crate::protocol::params::{
+    HelloParams, HelloReply, PaneAttachParams, PaneAttached, SubscribeParams,
+};
 use crate::protocol::{ErrorCode, WireError};
 
 /// How long a host that was just started has until it answers.
@@ -109,7 +111,10 @@ impl Client {
     pub async fn connect(socket: &Path, hello: HelloParams) -> Result<(Self, Events), ClientError> {
         let stream = UnixStream::connect(socket)
             .await
-            .map_err(|source| ClientError::NoHost { socket: socket.display().to_string(), source })?;
+            .map_err(|source| ClientError::NoHost {
+                socket: socket.display().to_string(),
+                source,
+            })?;
         let (read, write) = stream.into_split();
         let (lines, to_write) = mpsc::channel(IN_FLIGHT_MAX);
         let (event_out, events) = mpsc::channel(EVENT_RING);
@@ -120,7 +125,12 @@ impl Client {
             lines,
             waiting,
             next_id: Arc::new(AtomicU64::new(1)),
-            hello: Arc::new(HelloReply { protocol: 0, host: String::new(), epoch: String::new(), inside: false }),
+            hello: Arc::new(HelloReply {
+                protocol: 0,
+                host: String::new(),
+                epoch: String::new(),
+                inside: false,
+            }),
         };
         client.hello = Arc::new(client.call::<Hello>(hello).await?);
         Ok((client, Events(events)))
@@ -143,7 +153,11 @@ impl Client {
     ///
     /// # Errors
     /// As [`Self::call`].
-    pub async fn call_within<M: Method>(&self, params: M::Params, limit: Duration) -> Result<M::Reply, ClientError> {
+    pub async fn call_within<M: Method>(
+        &self,
+        params: M::Params,
+        limit: Duration,
+    ) -> Result<M::Reply, ClientError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let line = request_line::<M>(id, params)?;
         let (done, reply) = oneshot::channel();
@@ -156,7 +170,10 @@ impl Client {
         }
         let outcome = async {
             self.lines.send(line).await.map_err(|_| ClientError::Lost)?;
-            timeout(limit, reply).await.map_err(|_| ClientError::Lost)?.map_err(|_| ClientError::Lost)
+            timeout(limit, reply)
+                .await
+                .map_err(|_| ClientError::Lost)?
+                .map_err(|_| ClientError::Lost)
         }
         .await;
         if outcome.is_err() {
@@ -182,13 +199,18 @@ impl Client {
 ///
 /// # Errors
 /// As [`Client::connect`], and [`ClientError::Start`].
-pub async fn connect_or_start(start: &StartHost, hello: HelloParams) -> Result<(Client, Events), ClientError> {
+pub async fn connect_or_start(
+    start: &StartHost,
+    hello: HelloParams,
+) -> Result<(Client, Events), ClientError> {
     match Client::connect(&start.socket, hello.clone()).await {
         Err(ClientError::NoHost { .. }) => {}
         other => return other,
     }
-    let failed =
-        |problem: String| ClientError::Start { program: start.program.display().to_string(), problem };
+    let failed = |problem: String| ClientError::Start {
+        program: start.program.display().to_string(),
+        problem,
+    };
     let mut child = Command::new(&start.program)
         .arg("daemon")
         .env("SIGNALTTY_SOCKET", &start.socket)
@@ -220,7 +242,10 @@ pub async fn connect_or_start(start: &StartHost, hello: HelloParams) -> Result<(
         }
         if Instant::now() > deadline {
             std::thread::spawn(move || child.wait());
-            return Err(failed(format!("it did not answer within {} s", START_MAX.as_secs())));
+            return Err(failed(format!(
+                "it did not answer within {} s",
+                START_MAX.as_secs()
+            )));
         }
         sleep(START_POLL).await;
     }
@@ -237,9 +262,15 @@ pub async fn attach(
 ) -> Result<(PaneAttached, UnixStream), ClientError> {
     let mut stream = UnixStream::connect(socket)
         .await
-        .map_err(|source| ClientError::NoHost { socket: socket.display().to_string(), source })?;
+        .map_err(|source| ClientError::NoHost {
+            socket: socket.display().to_string(),
+            source,
+        })?;
     let lines = request_line::<Hello>(1, hello)? + &request_line::<PaneAttach>(2, params)?;
-    stream.write_all(lines.as_bytes()).await.map_err(|_| ClientError::Lost)?;
+    stream
+        .write_all(lines.as_bytes())
+        .await
+        .map_err(|_| ClientError::Lost)?;
     timeout(REPLY_MAX, async {
         read_reply::<Hello>(one_response(&mut stream).await?)?;
         let attached = read_reply::<PaneAttach>(one_response(&mut stream).await?)?;
@@ -266,7 +297,11 @@ async fn one_response(stream: &mut UnixStream) -> Result<ResponseFrame, ClientEr
 fn request_line<M: Method>(id: u64, params: M::Params) -> Result<String, ClientError> {
     let garbled = |error: serde_json::Error| ClientError::Garbled(error.to_string());
     let params = serde_json::to_value(params).map_err(garbled)?;
-    let frame = RequestFrame { id, method: M::NAME.into(), params };
+    let frame = RequestFrame {
+        id,
+        method: M::NAME.into(),
+        params,
+    };
     let mut line = serde_json::to_string(&frame).map_err(garbled)?;
     line.push('\n');
     Ok(line)
@@ -276,7 +311,8 @@ fn read_reply<M: Method>(frame: ResponseFrame) -> Result<M::Reply, ClientError> 
     if let Some(error) = frame.error {
         return Err(ClientError::Refused(error));
     }
-    serde_json::from_value(frame.result.unwrap_or_default()).map_err(|error| ClientError::Garbled(error.to_string()))
+    serde_json::from_value(frame.result.unwrap_or_default())
+        .map_err(|error| ClientError::Garbled(error.to_string()))
 }
 
 async fn write_lines(mut socket: OwnedWriteHalf, mut lines: mpsc::Receiver<String>) {
@@ -294,7 +330,11 @@ async fn read_lines(socket: OwnedReadHalf, waiting: Waiting, events: mpsc::Sende
     let mut line = Vec::new();
     loop {
         line.clear();
-        match (&mut reader).take(SNAPSHOT_MAX).read_until(b'\n', &mut line).await {
+        match (&mut reader)
+            .take(SNAPSHOT_MAX)
+            .read_until(b'\n', &mut line)
+            .await
+        {
             Ok(0) | Err(_) => break,
             Ok(_) if line.last() != Some(&b'\n') => break,
             Ok(_) => {}
@@ -302,7 +342,9 @@ async fn read_lines(socket: OwnedReadHalf, waiting: Waiting, events: mpsc::Sende
         let parsed = std::str::from_utf8(&line).ok().map(Incoming::parse);
         match parsed {
             Some(Ok(Incoming::Response(frame))) => {
-                let waiter = frame.id.and_then(|id| waiting.lock().ok()?.as_mut()?.remove(&id));
+                let waiter = frame
+                    .id
+                    .and_then(|id| waiting.lock().ok()?.as_mut()?.remove(&id));
                 if let Some(waiter) = waiter {
                     let _ = waiter.send(frame);
                 }
@@ -313,7 +355,10 @@ async fn read_lines(socket: OwnedReadHalf, waiting: Waiting, events: mpsc::Sende
             }
             // A kind of line or event that is newer than this client: passed over.
             Some(Ok(Incoming::Verdict(_)) | Err(_)) | None => {
-                tracing::debug!(bytes = line.len(), "passed over a line that this client does not know");
+                tracing::debug!(
+                    bytes = line.len(),
+                    "passed over a line that this client does not know"
+                );
             }
         }
     }

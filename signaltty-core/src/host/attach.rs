@@ -48,7 +48,14 @@ pub fn begin(
     request: u64,
     params: &PaneAttachParams,
 ) -> Result<Attached, WireError> {
-    dispatch::may(host, connection, Action::Attach { input: params.input }, Some(&params.pane_id))?;
+    dispatch::may(
+        host,
+        connection,
+        Action::Attach {
+            input: params.input,
+        },
+        Some(&params.pane_id),
+    )?;
     let runtime = dispatch::terminal(host, &params.pane_id)?;
     if let Some(colors) = &params.colors {
         runtime.set_colors(colors);
@@ -58,8 +65,11 @@ pub fn begin(
     }
     let viewer = runtime.add_viewer(ViewerId(host.next()), connection.peer.pid, params.size);
     let pane = dispatch::pane(host, &params.pane_id)?;
-    let reply = serde_json::to_value(PaneAttached { size: runtime.size(), exited: pane.exit })
-        .map_err(|error| WireError::new(ErrorCode::Internal, error.to_string()))?;
+    let reply = serde_json::to_value(PaneAttached {
+        size: runtime.size(),
+        exited: pane.exit,
+    })
+    .map_err(|error| WireError::new(ErrorCode::Internal, error.to_string()))?;
     Ok(Attached {
         request,
         reply,
@@ -72,7 +82,12 @@ pub fn begin(
 }
 
 /// Carries bytes both ways until the viewer or the pane goes.
-pub async fn serve(host: Arc<Host>, attached: Attached, reader: BufReader<OwnedReadHalf>, writer: OwnedWriteHalf) {
+pub async fn serve(
+    host: Arc<Host>,
+    attached: Attached,
+    reader: BufReader<OwnedReadHalf>,
+    writer: OwnedWriteHalf,
+) {
     let (runtime, viewer) = (attached.runtime.clone(), attached.viewer);
     let output = tokio::spawn(write_output(runtime.clone(), viewer, writer));
     let abort = output.abort_handle();
@@ -88,7 +103,8 @@ async fn write_output(runtime: Arc<PaneRuntime>, viewer: ViewerId, mut writer: O
     let mut chunk = Vec::new();
     loop {
         chunk.clear();
-        if !runtime.next_output(viewer, &mut chunk).await || writer.write_all(&chunk).await.is_err() {
+        if !runtime.next_output(viewer, &mut chunk).await || writer.write_all(&chunk).await.is_err()
+        {
             break;
         }
     }
@@ -131,7 +147,11 @@ fn typed(host: &Host, attached: &Attached, keys: Vec<Key>) {
     if keys.is_empty() {
         return;
     }
-    let command = Command::Typed { pane_id: attached.pane_id.clone(), keys, by: attached.by };
+    let command = Command::Typed {
+        pane_id: attached.pane_id.clone(),
+        keys,
+        by: attached.by,
+    };
     if let Err(error) = host.drive(command) {
         tracing::debug!(%error, "typing into a pane that is gone");
     }
@@ -140,7 +160,8 @@ fn typed(host: &Host, attached: &Attached, keys: Vec<Key>) {
 async fn lone_escape(parser: &KeyParser) {
     match parser.deadline() {
         Some(deadline) => {
-            let wait = Duration::from_millis(deadline.saturating_sub(clock::boot_ms())).min(LONE_ESC);
+            let wait =
+                Duration::from_millis(deadline.saturating_sub(clock::boot_ms())).min(LONE_ESC);
             sleep(wait).await;
         }
         None => std::future::pending().await,

@@ -34,22 +34,36 @@ impl Peer {
                     .panes()
                     .into_iter()
                     .filter(|pane| pane.exit.is_none())
-                    .filter_map(|pane| Some(PaneProcess { pid: pane.pid?, pane_id: pane.id }))
+                    .filter_map(|pane| {
+                        Some(PaneProcess {
+                            pid: pane.pid?,
+                            pane_id: pane.id,
+                        })
+                    })
                     .collect();
                 let pane_id = ancestry::pane_of(&chain, &panes).cloned();
-                (Caller::Inside(pane_id), chain.into_iter().map(|process| process.cmdline).collect())
+                (
+                    Caller::Inside(pane_id),
+                    chain.into_iter().map(|process| process.cmdline).collect(),
+                )
             }
         };
-        Some(Self { pid: peer.pid.unwrap_or_default(), uid: peer.uid, caller, ancestors })
+        Some(Self {
+            pid: peer.pid.unwrap_or_default(),
+            uid: peer.uid,
+            caller,
+            ancestors,
+        })
     }
 
     /// The pane whose agent a hook of this peer reports for. Below a server that a vendor shares between
     /// sessions the process tree says nothing.
     pub fn reported_by(&self, host: &Host, agent: &str) -> ReportedBy {
-        let shared = host
-            .adapters
-            .get(agent)
-            .is_some_and(|adapter| self.ancestors.iter().any(|cmdline| adapter.is_shared_server(cmdline)));
+        let shared = host.adapters.get(agent).is_some_and(|adapter| {
+            self.ancestors
+                .iter()
+                .any(|cmdline| adapter.is_shared_server(cmdline))
+        });
         match &self.caller {
             Caller::Inside(Some(pane_id)) if !shared => ReportedBy::Pane(pane_id.clone()),
             _ => ReportedBy::Elsewhere,

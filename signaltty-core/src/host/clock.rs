@@ -8,8 +8,13 @@ use crate::model::Moment;
 
 /// Now, on CLOCK_BOOTTIME and on the wall.
 pub fn now() -> Moment {
-    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment { boot_ms: boot_ms(), wall_ms: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX) }
+    let wall = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    Moment {
+        boot_ms: boot_ms(),
+        wall_ms: i64::try_from(wall.as_millis()).unwrap_or(i64::MAX),
+    }
 }
 
 /// Milliseconds on CLOCK_BOOTTIME: it also runs while the machine sleeps, and nobody sets it back.

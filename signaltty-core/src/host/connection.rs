@@ -9,9 +9,9 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
+use super::caller::Peer;
 use super::dispatch::{self, Then};
 use super::lines::{Read, read_line};
-use super::caller::Peer;
 use super::publish::Line;
 use super::rate::Rate;
 use super::state::Host;
@@ -65,8 +65,13 @@ pub async fn serve(host: Arc<Host>, stream: UnixStream, peer: Peer) {
     let Some(attached) = then else { return };
     // The connection becomes the terminal's byte stream: what the writer still has goes out first.
     drop(connection);
-    let Ok(mut write) = write_back.await else { return };
-    let reply = format!("{}\n", json!({ "id": attached.request, "result": attached.reply }));
+    let Ok(mut write) = write_back.await else {
+        return;
+    };
+    let reply = format!(
+        "{}\n",
+        json!({ "id": attached.request, "result": attached.reply })
+    );
     if write.write_all(reply.as_bytes()).await.is_ok() {
         super::attach::serve(host, attached, reader, write).await;
     }
@@ -87,13 +92,26 @@ async fn read_requests(
         let line = match read {
             Read::End => return None,
             Read::TooLong => {
-                let problem = format!("a line has at most {LINE_MAX} bytes; this one was passed over");
-                refuse(host, connection, None, WireError::new(ErrorCode::TooLarge, problem)).await;
+                let problem =
+                    format!("a line has at most {LINE_MAX} bytes; this one was passed over");
+                refuse(
+                    host,
+                    connection,
+                    None,
+                    WireError::new(ErrorCode::TooLarge, problem),
+                )
+                .await;
                 continue;
             }
             Read::NotText => {
                 let problem = "a line is UTF-8; this one was passed over";
-                refuse(host, connection, None, WireError::new(ErrorCode::BadRequest, problem)).await;
+                refuse(
+                    host,
+                    connection,
+                    None,
+                    WireError::new(ErrorCode::BadRequest, problem),
+                )
+                .await;
                 continue;
             }
             Read::Line(line) if line.trim().is_empty() => continue,
@@ -135,16 +153,27 @@ fn leave(host: &Arc<Host>, connection: &Connection) {
 /// Reads one line as a request; where it is none, says why, with the id if that much could be read.
 fn read_request(line: &str) -> Result<(u64, Request), (Option<u64>, WireError)> {
     let bad = |problem: String| WireError::new(ErrorCode::BadRequest, problem);
-    let value: Json = serde_json::from_str(line)
-        .map_err(|error| (None, bad(format!("a request is one JSON object a line: {error}"))))?;
+    let value: Json = serde_json::from_str(line).map_err(|error| {
+        (
+            None,
+            bad(format!("a request is one JSON object a line: {error}")),
+        )
+    })?;
     let id = value.get("id").and_then(Json::as_u64);
     let frame: RequestFrame = serde_json::from_value(value).map_err(|error| {
-        (id, bad(format!("a request is {{\"id\": number, \"method\": text, \"params\": object}}: {error}")))
+        (
+            id,
+            bad(format!(
+                "a request is {{\"id\": number, \"method\": text, \"params\": object}}: {error}"
+            )),
+        )
     })?;
     if !frame.params.is_null() && !frame.params.is_object() {
         return Err((id, WireError::bad_params("params", "an object")));
     }
-    Request::read(&frame.method, frame.params).map(|request| (frame.id, request)).map_err(|error| (id, error))
+    Request::read(&frame.method, frame.params)
+        .map(|request| (frame.id, request))
+        .map_err(|error| (id, error))
 }
 
 async fn reply(connection: &Connection, id: u64, result: &Json) {
@@ -187,9 +216,13 @@ impl Slot {
     /// Takes a place, if there is one.
     pub fn take(count: &Arc<AtomicUsize>, max: usize) -> Option<Self> {
         count
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| (n < max).then_some(n + 1))
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| {
+                (n < max).then_some(n + 1)
+            })
             .is_ok()
-            .then(|| Self { count: count.clone() })
+            .then(|| Self {
+                count: count.clone(),
+            })
     }
 }
 

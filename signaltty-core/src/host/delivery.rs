@@ -19,14 +19,33 @@ pub struct Delivery {
 
 /// Starts one delivery. Gives the command that settles it where its outcome is known at once.
 pub fn begin(host: &Host, core: &mut Core, effect: Effect) -> Option<Command> {
-    let Effect::Deliver { decision_id, pane_id, agent, channel, hook, option_index, applied, carry } = effect else {
+    let Effect::Deliver {
+        decision_id,
+        pane_id,
+        agent,
+        channel,
+        hook,
+        option_index,
+        applied,
+        carry,
+    } = effect
+    else {
         return None;
     };
-    let failed = |decision_id: DecisionId| Some(Command::NotDelivered { decision_id, still_waiting: true });
-    let Some(adapter) = host.adapters.get(&agent) else { return failed(decision_id) };
+    let failed = |decision_id: DecisionId| {
+        Some(Command::NotDelivered {
+            decision_id,
+            still_waiting: true,
+        })
+    };
+    let Some(adapter) = host.adapters.get(&agent) else {
+        return failed(decision_id);
+    };
     match channel {
         AnswerChannel::HookVerdict => {
-            let Some(hook) = hook else { return failed(decision_id) };
+            let Some(hook) = hook else {
+                return failed(decision_id);
+            };
             let stdout = match adapter.verdict(&carry, &applied) {
                 Ok(stdout) => stdout,
                 Err(error) => {
@@ -38,11 +57,19 @@ pub fn begin(host: &Host, core: &mut Core, effect: Effect) -> Option<Command> {
                     return failed(decision_id);
                 }
             };
-            let Some(peer) = core.hooks.get(&hook) else { return failed(decision_id) };
+            let Some(peer) = core.hooks.get(&hook) else {
+                return failed(decision_id);
+            };
             if !peer.verdict(&decision_id, &stdout) {
                 return failed(decision_id);
             }
-            core.deliveries.insert(decision_id.clone(), Delivery { hook, connection: peer.connection });
+            core.deliveries.insert(
+                decision_id.clone(),
+                Delivery {
+                    hook,
+                    connection: peer.connection,
+                },
+            );
             if let Some(handle) = host.handle() {
                 host.runtime.spawn(async move {
                     sleep(ACK).await;
@@ -52,9 +79,12 @@ pub fn begin(host: &Host, core: &mut Core, effect: Effect) -> Option<Command> {
             None
         }
         AnswerChannel::TypeText => {
-            let Some(index) = option_index else { return failed(decision_id) };
+            let Some(index) = option_index else {
+                return failed(decision_id);
+            };
             let bytes = adapter.typed_choice(index);
-            let (Some(pane), Some(host)) = (core.panes.get(&pane_id).cloned(), host.handle()) else {
+            let (Some(pane), Some(host)) = (core.panes.get(&pane_id).cloned(), host.handle())
+            else {
                 return failed(decision_id);
             };
             let runtime = host.runtime.clone();
@@ -62,7 +92,10 @@ pub fn begin(host: &Host, core: &mut Core, effect: Effect) -> Option<Command> {
                 let command = if pane.type_answer(&bytes, ACK).await {
                     Command::Delivered { decision_id }
                 } else {
-                    Command::NotDelivered { decision_id, still_waiting: true }
+                    Command::NotDelivered {
+                        decision_id,
+                        still_waiting: true,
+                    }
                 };
                 if let Err(error) = host.drive(command) {
                     tracing::warn!(%error, "a delivery could not be settled");
@@ -90,11 +123,18 @@ pub enum Outcome {
 /// Settles a verdict. False where none of that id is outstanding, or not for that connection.
 pub fn settle(host: &Host, decision_id: &DecisionId, outcome: Outcome) -> bool {
     let mut core = host.core();
-    let Some(delivery) = core.deliveries.get(decision_id).copied() else { return false };
+    let Some(delivery) = core.deliveries.get(decision_id).copied() else {
+        return false;
+    };
     let command = match outcome {
         Outcome::Confirmed { connection } if connection != delivery.connection => return false,
-        Outcome::Confirmed { .. } => Command::Delivered { decision_id: decision_id.clone() },
-        Outcome::Unconfirmed => Command::NotDelivered { decision_id: decision_id.clone(), still_waiting: true },
+        Outcome::Confirmed { .. } => Command::Delivered {
+            decision_id: decision_id.clone(),
+        },
+        Outcome::Unconfirmed => Command::NotDelivered {
+            decision_id: decision_id.clone(),
+            still_waiting: true,
+        },
     };
     core.deliveries.remove(decision_id);
     core.hooks.remove(&delivery.hook);

@@ -18,14 +18,15 @@ use crate::limits::{ANNOUNCE, ANSWERS_PER_MINUTE, HOOK_LOSS_GRACE, IN_FLIGHT_MAX
 use crate::model::{Key, Lifecycle, PaneId, Size};
 use crate::protocol::method::{Decisions, PaneReply, Panes, Subscribed};
 use crate::protocol::params::{
-    DecisionAnswerParams, DecisionAnswered, HelloParams, HelloReply, LayoutReply, PaneInputParams, PaneText,
-    PaneWaitParams, PaneWritten, Role, ShutdownPanes, SubscribeParams,
+    DecisionAnswerParams, DecisionAnswered, HelloParams, HelloReply, LayoutReply, PaneInputParams,
+    PaneText, PaneWaitParams, PaneWritten, Role, ShutdownPanes, SubscribeParams,
 };
 use crate::protocol::{ErrorCode, PROTOCOL, PROTOCOL_MIN, Request, WireError};
 use crate::session::{Action, AnswerCommand, Caller, Command, SessionError, Typist};
 
 /// How long an answer's outcome may take: the announcement, the acknowledgement and a margin.
-const OUTCOME_MAX: Duration = Duration::from_secs(ANNOUNCE.as_secs() + HOOK_LOSS_GRACE.as_secs() + 4);
+const OUTCOME_MAX: Duration =
+    Duration::from_secs(ANNOUNCE.as_secs() + HOOK_LOSS_GRACE.as_secs() + 4);
 /// Longest time that `pane.wait` waits.
 const WAIT_MAX: Duration = Duration::from_secs(24 * 3_600);
 
@@ -40,18 +41,27 @@ pub enum Then {
 }
 
 /// Does one request.
-pub async fn request(host: &Arc<Host>, connection: &mut Connection, id: u64, request: Request) -> Then {
+pub async fn request(
+    host: &Arc<Host>,
+    connection: &mut Connection,
+    id: u64,
+    request: Request,
+) -> Then {
     match request {
         Request::PaneAttach(params) => match super::attach::begin(host, connection, id, &params) {
             Ok(attached) => Then::Attach(Box::new(attached)),
             Err(error) => Then::Reply(Err(error)),
         },
-        Request::HookEvent(params) => Then::Reply(hooks::report(host, connection, params).and_then(value)),
+        Request::HookEvent(params) => {
+            Then::Reply(hooks::report(host, connection, params).and_then(value))
+        }
         Request::Subscribe(params) => subscribe(host, connection, id, &params),
         Request::DecisionAnswer(params) => answer(host, connection, id, params),
         Request::PaneSpawn(params) => {
             let (host, caller) = (host.clone(), connection.peer.caller.clone());
-            later(connection, id, async move { value(spawn::pane(&host, &caller, params).await?) })
+            later(connection, id, async move {
+                value(spawn::pane(&host, &caller, params).await?)
+            })
         }
         Request::PaneInput(params) => Then::Reply(input(host, connection, params).await),
         Request::PaneSignal(params) => {
@@ -59,7 +69,9 @@ pub async fn request(host: &Arc<Host>, connection: &mut Connection, id: u64, req
                 return Then::Reply(Err(error));
             }
             let host = host.clone();
-            later(connection, id, async move { value(spawn::signal(&host, &params).await?) })
+            later(connection, id, async move {
+                value(spawn::signal(&host, &params).await?)
+            })
         }
         Request::PaneWait(params) => {
             let host = host.clone();
@@ -70,32 +82,44 @@ pub async fn request(host: &Arc<Host>, connection: &mut Connection, id: u64, req
                 return Then::Reply(Err(error));
             }
             let host = host.clone();
-            later(connection, id, async move { value(spawn::close(&host, &params.pane_id).await?) })
+            later(connection, id, async move {
+                value(spawn::close(&host, &params.pane_id).await?)
+            })
         }
         Request::IntegrationStatus(params) => {
             let host = host.clone();
-            later(connection, id, async move { value(integrations::status(&host, params.agent).await?) })
+            later(connection, id, async move {
+                value(integrations::status(&host, params.agent).await?)
+            })
         }
         Request::IntegrationInstall(params) => {
             if let Err(error) = may(host, connection, Action::Integration, None) {
                 return Then::Reply(Err(error));
             }
             let host = host.clone();
-            later(connection, id, async move { value(integrations::install(&host, params.agent).await?) })
+            later(connection, id, async move {
+                value(integrations::install(&host, params.agent).await?)
+            })
         }
         Request::IntegrationUninstall(params) => {
             if let Err(error) = may(host, connection, Action::Integration, None) {
                 return Then::Reply(Err(error));
             }
             let host = host.clone();
-            later(connection, id, async move { value(integrations::uninstall(&host, params.agent).await?) })
+            later(connection, id, async move {
+                value(integrations::uninstall(&host, params.agent).await?)
+            })
         }
         other => Then::Reply(at_once(host, connection, other)),
     }
 }
 
 /// Requests that need no waiting.
-fn at_once(host: &Arc<Host>, connection: &mut Connection, request: Request) -> Result<Json, WireError> {
+fn at_once(
+    host: &Arc<Host>,
+    connection: &mut Connection,
+    request: Request,
+) -> Result<Json, WireError> {
     match request {
         Request::Hello(params) => value(hello(host, connection, params)?),
         Request::HostInfo(_) => value(host.info()),
@@ -103,22 +127,35 @@ fn at_once(host: &Arc<Host>, connection: &mut Connection, request: Request) -> R
         Request::HostShutdown(params) => {
             may(host, connection, Action::Shutdown, None)?;
             if params.panes == ShutdownPanes::Close {
-                host.close_panes.store(true, std::sync::atomic::Ordering::Release);
+                host.close_panes
+                    .store(true, std::sync::atomic::Ordering::Release);
             }
             host.shutdown.notify_one();
             Ok(json!({}))
         }
-        Request::PaneList(_) => value(Panes { panes: host.core().session.panes() }),
-        Request::PaneGet(params) => value(PaneReply { pane: pane(host, &params.pane_id)? }),
+        Request::PaneList(_) => value(Panes {
+            panes: host.core().session.panes(),
+        }),
+        Request::PaneGet(params) => value(PaneReply {
+            pane: pane(host, &params.pane_id)?,
+        }),
         Request::PaneRead(params) => {
             pane(host, &params.pane_id)?;
-            value(PaneText { text: terminal(host, &params.pane_id)?.text(params.what, params.lines) })
+            value(PaneText {
+                text: terminal(host, &params.pane_id)?.text(params.what, params.lines),
+            })
         }
         Request::PaneResize(params) => {
             may(host, connection, Action::Resize, Some(&params.pane_id))?;
-            let size = Size { cols: params.cols, rows: params.rows };
+            let size = Size {
+                cols: params.cols,
+                rows: params.rows,
+            };
             if size != size.clamped() {
-                return Err(WireError::bad_params("cols", format!("1 to {} columns and rows", Size::MAX)));
+                return Err(WireError::bad_params(
+                    "cols",
+                    format!("1 to {} columns and rows", Size::MAX),
+                ));
             }
             resize(host, &params.pane_id, size, Some(connection.peer.pid))?;
             Ok(json!({}))
@@ -126,23 +163,33 @@ fn at_once(host: &Arc<Host>, connection: &mut Connection, request: Request) -> R
         Request::PaneRename(params) => {
             may(host, connection, Action::Rename, Some(&params.pane_id))?;
             let title = (!params.title.is_empty()).then(|| params.title.clone());
-            host.drive(Command::RenamePane { pane_id: params.pane_id.clone(), title: params.title })?;
+            host.drive(Command::RenamePane {
+                pane_id: params.pane_id.clone(),
+                title: params.title,
+            })?;
             if let Some(runtime) = host.core().panes.get(&params.pane_id) {
                 runtime.remember_title(title);
             }
             Ok(json!({}))
         }
         Request::PaneMarkSeen(params) => {
-            host.drive(Command::MarkSeen { pane_id: params.pane_id })?;
+            host.drive(Command::MarkSeen {
+                pane_id: params.pane_id,
+            })?;
             Ok(json!({}))
         }
         Request::HookAck(params) => {
-            let outcome = delivery::Outcome::Confirmed { connection: connection.id };
+            let outcome = delivery::Outcome::Confirmed {
+                connection: connection.id,
+            };
             if delivery::settle(host, &params.decision_id, outcome) {
                 Ok(json!({}))
             } else {
-                Err(WireError::new(ErrorCode::NoSuchDecision, "no verdict for that decision is outstanding on this connection")
-                    .with(json!({ "decision_id": params.decision_id })))
+                Err(WireError::new(
+                    ErrorCode::NoSuchDecision,
+                    "no verdict for that decision is outstanding on this connection",
+                )
+                .with(json!({ "decision_id": params.decision_id })))
             }
         }
         Request::DecisionList(params) => {
@@ -159,31 +206,48 @@ fn at_once(host: &Arc<Host>, connection: &mut Connection, request: Request) -> R
                 Some(decision) => Ok(json!({ "decision": decision })),
                 None => {
                     let fate = Box::new(core.session.fate(&params.decision_id));
-                    Err(SessionError::NoSuchDecision { decision_id: params.decision_id, fate }.into())
+                    Err(SessionError::NoSuchDecision {
+                        decision_id: params.decision_id,
+                        fate,
+                    }
+                    .into())
                 }
             }
         }
-        Request::LayoutGet(_) => value(LayoutReply { layout: host.core().session.layout().clone() }),
+        Request::LayoutGet(_) => value(LayoutReply {
+            layout: host.core().session.layout().clone(),
+        }),
         Request::LayoutSet(params) => {
             may(host, connection, Action::Layout, None)?;
-            host.drive(Command::SetLayout { layout: params.layout })?;
+            host.drive(Command::SetLayout {
+                layout: params.layout,
+            })?;
             Ok(json!({}))
         }
         Request::AgentList(_) => value(integrations::agents(host)),
-        _ => Err(WireError::new(ErrorCode::Internal, "this request went the wrong way")),
+        _ => Err(WireError::new(
+            ErrorCode::Internal,
+            "this request went the wrong way",
+        )),
     }
 }
 
-fn hello(host: &Arc<Host>, connection: &mut Connection, params: HelloParams) -> Result<HelloReply, WireError> {
+fn hello(
+    host: &Arc<Host>,
+    connection: &mut Connection,
+    params: HelloParams,
+) -> Result<HelloReply, WireError> {
     if !(PROTOCOL_MIN..=PROTOCOL).contains(&params.protocol) {
         let message = format!(
             "this host speaks protocols {PROTOCOL_MIN} to {PROTOCOL}, the client {}: upgrade the older of the two",
             params.protocol
         );
-        return Err(WireError::new(ErrorCode::UnsupportedProtocol, message).with(json!({
-            "host": { "min": PROTOCOL_MIN, "max": PROTOCOL },
-            "client": { "min": params.protocol, "max": params.protocol },
-        })));
+        return Err(
+            WireError::new(ErrorCode::UnsupportedProtocol, message).with(json!({
+                "host": { "min": PROTOCOL_MIN, "max": PROTOCOL },
+                "client": { "min": params.protocol, "max": params.protocol },
+            })),
+        );
     }
     connection.client = crate::sanitise::cut(&params.client, CLIENT_NAME_MAX).into_owned();
     connection.role = params.role;
@@ -221,7 +285,13 @@ fn subscribe(host: &Arc<Host>, connection: &Connection, id: u64, params: &Subscr
         .and_then(|from| Some((from, core.publisher.since(from)?)))
         .filter(|(_, lines)| connection.lines.capacity() > lines.len() + 1);
     let (reply, missed) = match missed {
-        Some((from, lines)) => (Subscribed::Since { epoch: core.publisher.epoch().to_owned(), seq: from }, lines),
+        Some((from, lines)) => (
+            Subscribed::Since {
+                epoch: core.publisher.epoch().to_owned(),
+                seq: from,
+            },
+            lines,
+        ),
         None => (Subscribed::Whole(core.snapshot()), Vec::new()),
     };
     let line = format!("{}\n", json!({ "id": id, "result": reply }));
@@ -234,11 +304,17 @@ fn subscribe(host: &Arc<Host>, connection: &Connection, id: u64, params: &Subscr
             break;
         }
     }
-    core.publisher.subscribe(connection.id, connection.lines.clone());
+    core.publisher
+        .subscribe(connection.id, connection.lines.clone());
     Then::Later
 }
 
-fn answer(host: &Arc<Host>, connection: &mut Connection, id: u64, params: DecisionAnswerParams) -> Then {
+fn answer(
+    host: &Arc<Host>,
+    connection: &mut Connection,
+    id: u64,
+    params: DecisionAnswerParams,
+) -> Then {
     if !connection.answers.take() {
         let message = format!("at most {ANSWERS_PER_MINUTE} answers a minute; nothing was applied");
         return Then::Reply(Err(WireError::new(ErrorCode::RateLimited, message)));
@@ -258,8 +334,15 @@ fn answer(host: &Arc<Host>, connection: &mut Connection, id: u64, params: Decisi
         ticket,
         pane_id: params.pane_id,
         decision_id: params.decision_id,
-        answer: crate::answer::Answer { option_id: params.option_id, text: params.text, values: params.values },
-        via: params.via.map_or_else(|| name.clone(), |via| crate::sanitise::cut(&via, CLIENT_NAME_MAX).into_owned()),
+        answer: crate::answer::Answer {
+            option_id: params.option_id,
+            text: params.text,
+            values: params.values,
+        },
+        via: params.via.map_or_else(
+            || name.clone(),
+            |via| crate::sanitise::cut(&via, CLIENT_NAME_MAX).into_owned(),
+        ),
         by: name,
         caller: connection.peer.caller.clone(),
     });
@@ -275,15 +358,20 @@ fn answer(host: &Arc<Host>, connection: &mut Connection, id: u64, params: Decisi
         match timeout(OUTCOME_MAX, outcome).await {
             Ok(Ok(Ok(applied))) => value(DecisionAnswered { applied }),
             Ok(Ok(Err(error))) => Err(error.into()),
-            Ok(Err(_)) | Err(_) => {
-                Err(WireError::new(ErrorCode::DeliveryFailed, "the answer was consumed and its outcome is not known"))
-            }
+            Ok(Err(_)) | Err(_) => Err(WireError::new(
+                ErrorCode::DeliveryFailed,
+                "the answer was consumed and its outcome is not known",
+            )),
         }
     })
 }
 
 /// In order, so not in a task of its own: a program that does not read holds up this connection alone.
-async fn input(host: &Arc<Host>, connection: &Connection, params: PaneInputParams) -> Result<Json, WireError> {
+async fn input(
+    host: &Arc<Host>,
+    connection: &Connection,
+    params: PaneInputParams,
+) -> Result<Json, WireError> {
     use base64::Engine as _;
     may(host, connection, Action::Input, Some(&params.pane_id))?;
     let bytes = match (params.text, params.data_base64) {
@@ -291,12 +379,23 @@ async fn input(host: &Arc<Host>, connection: &Connection, params: PaneInputParam
         (None, Some(data)) => base64::engine::general_purpose::STANDARD
             .decode(data)
             .map_err(|error| WireError::bad_params("data_base64", error))?,
-        _ => return Err(WireError::bad_params("text", "exactly one of text and data_base64")),
+        _ => {
+            return Err(WireError::bad_params(
+                "text",
+                "exactly one of text and data_base64",
+            ));
+        }
     };
     let runtime = terminal(host, &params.pane_id)?;
     let keys = whole_input(&bytes);
-    host.drive(Command::Typed { pane_id: params.pane_id, keys, by: typist(&connection.peer.caller) })?;
-    value(PaneWritten { written: runtime.type_input(&bytes).await })
+    host.drive(Command::Typed {
+        pane_id: params.pane_id,
+        keys,
+        by: typist(&connection.peer.caller),
+    })?;
+    value(PaneWritten {
+        written: runtime.type_input(&bytes).await,
+    })
 }
 
 /// The keys of input that came whole: an Esc at its end is a lone one.
@@ -318,9 +417,17 @@ pub fn typist(caller: &Caller) -> Typist {
 }
 
 /// Gives a terminal a size. `pid` names the process whose viewers have that size from now on.
-pub fn resize(host: &Host, pane_id: &PaneId, size: Size, pid: Option<i32>) -> Result<(), WireError> {
+pub fn resize(
+    host: &Host,
+    pane_id: &PaneId,
+    size: Size,
+    pid: Option<i32>,
+) -> Result<(), WireError> {
     terminal(host, pane_id)?.resize(size, pid);
-    host.drive(Command::ResizePane { pane_id: pane_id.clone(), size })?;
+    host.drive(Command::ResizePane {
+        pane_id: pane_id.clone(),
+        size,
+    })?;
     Ok(())
 }
 
@@ -339,7 +446,10 @@ async fn wait(host: &Arc<Host>, params: PaneWaitParams) -> Result<Json, WireErro
                 return Ok(pane);
             }
             if pane.lifecycle == Lifecycle::Exited {
-                let message = format!("pane {} has ended and will never be {:?}", pane.id, params.until);
+                let message = format!(
+                    "pane {} has ended and will never be {:?}",
+                    pane.id, params.until
+                );
                 return Err(WireError::new(ErrorCode::PaneExited, message));
             }
             if changes.changed().await.is_err() {
@@ -349,13 +459,24 @@ async fn wait(host: &Arc<Host>, params: PaneWaitParams) -> Result<Json, WireErro
     });
     match arrived.await {
         Ok(result) => value(PaneReply { pane: result? }),
-        Err(_) => Err(WireError::new(ErrorCode::Timeout, "the wait was over before it happened")),
+        Err(_) => Err(WireError::new(
+            ErrorCode::Timeout,
+            "the wait was over before it happened",
+        )),
     }
 }
 
 /// Whether the caller may do that.
-pub fn may(host: &Host, connection: &Connection, action: Action, pane_id: Option<&PaneId>) -> Result<(), WireError> {
-    Ok(host.core().session.may(&connection.peer.caller, action, pane_id)?)
+pub fn may(
+    host: &Host,
+    connection: &Connection,
+    action: Action,
+    pane_id: Option<&PaneId>,
+) -> Result<(), WireError> {
+    Ok(host
+        .core()
+        .session
+        .may(&connection.peer.caller, action, pane_id)?)
 }
 
 /// The pane, or `NO_SUCH_PANE`.
@@ -367,25 +488,41 @@ pub fn pane(host: &Host, pane_id: &PaneId) -> Result<crate::model::Pane, WireErr
 }
 
 /// The pane's terminal, or why there is none.
-pub fn terminal(host: &Host, pane_id: &PaneId) -> Result<Arc<super::pane_runtime::PaneRuntime>, WireError> {
+pub fn terminal(
+    host: &Host,
+    pane_id: &PaneId,
+) -> Result<Arc<super::pane_runtime::PaneRuntime>, WireError> {
     pane(host, pane_id)?;
     host.core().panes.get(pane_id).cloned().ok_or_else(|| {
-        WireError::new(ErrorCode::BadParams, format!("pane {pane_id} has no terminal"))
-            .with(json!({ "path": "pane_id", "reason": "no_terminal" }))
+        WireError::new(
+            ErrorCode::BadParams,
+            format!("pane {pane_id} has no terminal"),
+        )
+        .with(json!({ "path": "pane_id", "reason": "no_terminal" }))
     })
 }
 
 /// The search for an agent's program.
 pub fn find_program(name: &str, path: &str) -> Option<std::path::PathBuf> {
-    path.split(':').map(|dir| Path::new(dir).join(name)).find(|candidate| {
-        rustix::fs::access(candidate, rustix::fs::Access::EXEC_OK).is_ok() && candidate.is_file()
-    })
+    path.split(':')
+        .map(|dir| Path::new(dir).join(name))
+        .find(|candidate| {
+            rustix::fs::access(candidate, rustix::fs::Access::EXEC_OK).is_ok()
+                && candidate.is_file()
+        })
 }
 
 fn permit(connection: &Connection) -> Result<OwnedSemaphorePermit, WireError> {
-    connection.in_flight.clone().try_acquire_owned().map_err(|_| {
-        WireError::new(ErrorCode::RateLimited, format!("at most {IN_FLIGHT_MAX} requests in flight on a connection"))
-    })
+    connection
+        .in_flight
+        .clone()
+        .try_acquire_owned()
+        .map_err(|_| {
+            WireError::new(
+                ErrorCode::RateLimited,
+                format!("at most {IN_FLIGHT_MAX} requests in flight on a connection"),
+            )
+        })
 }
 
 /// Does the rest of a request in a task of its own and replies from there.
@@ -419,5 +556,6 @@ fn later_with(
 }
 
 fn value(reply: impl serde::Serialize) -> Result<Json, WireError> {
-    serde_json::to_value(reply).map_err(|error| WireError::new(ErrorCode::Internal, error.to_string()))
+    serde_json::to_value(reply)
+        .map_err(|error| WireError::new(ErrorCode::Internal, error.to_string()))
 }

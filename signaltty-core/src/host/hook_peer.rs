@@ -18,7 +18,8 @@ pub struct HookPeer {
 impl HookPeer {
     /// Sends the second line of a held `hook-event`. False where the connection cannot take it: it is gone.
     pub fn verdict(&self, decision_id: &DecisionId, stdout: &str) -> bool {
-        let line = json!({ "event": "verdict", "data": { "decision_id": decision_id, "stdout": stdout } });
+        let line =
+            json!({ "event": "verdict", "data": { "decision_id": decision_id, "stdout": stdout } });
         self.lines.try_send(format!("{line}\n").into()).is_ok()
     }
 }

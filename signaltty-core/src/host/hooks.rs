@@ -39,11 +39,21 @@ pub fn report(
     let hook = hold.then(|| HookId(host.next()));
     let mut core = host.core();
     if let Some(hook) = hook {
-        let peer = HookPeer { connection: connection.id, lines: connection.lines.clone() };
+        let peer = HookPeer {
+            connection: connection.id,
+            lines: connection.lines.clone(),
+        };
         core.hooks.insert(hook, peer);
     }
-    let command =
-        Command::Report(Box::new(Report { agent, by, pane_id: named, reading, hook, resumes, own_pane }));
+    let command = Command::Report(Box::new(Report {
+        agent,
+        by,
+        pane_id: named,
+        reading,
+        hook,
+        resumes,
+        own_pane,
+    }));
     let reported = match host.drive_locked(&mut core, command) {
         Ok(reported) => reported.unwrap_or_default(),
         Err(error) => {
@@ -60,7 +70,11 @@ pub fn report(
             core.hooks.remove(&hook);
         }
     }
-    Ok(HookEventReply { pane_id: reported.pane_id, decision_id: reported.decision_id, held: reported.held })
+    Ok(HookEventReply {
+        pane_id: reported.pane_id,
+        decision_id: reported.decision_id,
+        held: reported.held,
+    })
 }
 
 /// A pane that the caller names counts for an outside caller; one inside a pane speaks for its own alone.
@@ -79,7 +93,10 @@ fn named_pane(connection: &Connection, named: Option<PaneId>) -> Result<Option<P
 /// What the report says: a vendor's payload, or spelt out.
 fn read(host: &Host, params: HookEventParams) -> Result<Reading, WireError> {
     if params.payload.is_some() && params.decision.is_some() {
-        return Err(WireError::bad_params("decision", "a payload and a decision exclude each other; send one"));
+        return Err(WireError::bad_params(
+            "decision",
+            "a payload and a decision exclude each other; send one",
+        ));
     }
     let adapter = host.adapters.get(&params.agent);
     let mut reading = match (&params.payload, adapter) {
@@ -87,10 +104,17 @@ fn read(host: &Host, params: HookEventParams) -> Result<Reading, WireError> {
             .interpret(params.event.as_deref(), payload)
             .map_err(|error| WireError::bad_params("payload", error))?,
         (Some(_), None) => {
-            let known: Vec<_> = host.adapters.iter().map(crate::adapter::AgentAdapter::agent).collect();
+            let known: Vec<_> = host
+                .adapters
+                .iter()
+                .map(crate::adapter::AgentAdapter::agent)
+                .collect();
             return Err(WireError::bad_params(
                 "agent",
-                format!("no adapter reads payloads of {:?}; known are {known:?}", shorten(&params.agent)),
+                format!(
+                    "no adapter reads payloads of {:?}; known are {known:?}",
+                    shorten(&params.agent)
+                ),
             ));
         }
         (None, _) => Reading::default(),
@@ -105,7 +129,10 @@ fn read(host: &Host, params: HookEventParams) -> Result<Reading, WireError> {
         reading.message = Some(crate::sanitise::cut(&message, MESSAGE_MAX).into_owned());
     }
     if let Some(decision) = params.decision {
-        let channel = adapter.map_or(AnswerChannel::None, crate::adapter::AgentAdapter::answer_channel);
+        let channel = adapter.map_or(
+            AnswerChannel::None,
+            crate::adapter::AgentAdapter::answer_channel,
+        );
         let mut ask = spelt_out(decision, channel, params.agent == ASK)?;
         ask.respond_via = params.respond_via;
         reading.ask = Some(ask);
@@ -116,14 +143,21 @@ fn read(host: &Host, params: HookEventParams) -> Result<Reading, WireError> {
 }
 
 /// A decision that the report spells out. Its options are by contract the menu on screen, whole and in order.
-fn spelt_out(decision: DecisionParams, channel: AnswerChannel, scripted: bool) -> Result<Ask, WireError> {
+fn spelt_out(
+    decision: DecisionParams,
+    channel: AnswerChannel,
+    scripted: bool,
+) -> Result<Ask, WireError> {
     let id = decision
         .id
         .map(DecisionId::new)
         .transpose()
         .map_err(|error| WireError::bad_params("decision.id", error))?;
     let waits = channel == AnswerChannel::HookVerdict;
-    let minted = decision.options.iter().any(|option| option.polarity.is_some());
+    let minted = decision
+        .options
+        .iter()
+        .any(|option| option.polarity.is_some());
     let options = decision
         .options
         .into_iter()
@@ -136,7 +170,12 @@ fn spelt_out(decision: DecisionParams, channel: AnswerChannel, scripted: bool) -
                 }
             });
             let label = option.label.unwrap_or_else(|| option.id.clone());
-            AskOption { id: option.id, label, polarity, carries_text: waits }
+            AskOption {
+                id: option.id,
+                label,
+                polarity,
+                carries_text: waits,
+            }
         })
         .collect();
     let default_text = match (waits, decision.kind) {
@@ -156,7 +195,11 @@ fn spelt_out(decision: DecisionParams, channel: AnswerChannel, scripted: bool) -
         text: decision.text.unwrap_or(default_text),
         expires_at: decision.expires_at,
         channel,
-        holding: if waits { Holding::Always } else { Holding::Never },
+        holding: if waits {
+            Holding::Always
+        } else {
+            Holding::Never
+        },
         origin: if scripted { Origin::Ask } else { Origin::Plain },
         ..Ask::default()
     })

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use super::dispatch::find_program;
 use super::state::Host;
-use crate::adapter::{AgentAdapter, Integration, IntegrationEnv, IntegrationError, IntegrationReport};
+use crate::adapter::{
+    AgentAdapter, Integration, IntegrationEnv, IntegrationError, IntegrationReport,
+};
 use crate::protocol::method::IntegrationReports;
 use crate::protocol::params::{AgentInfo, Agents};
 use crate::protocol::{ErrorCode, WireError};
@@ -32,7 +34,10 @@ pub fn agents(host: &Host) -> Agents {
 ///
 /// # Errors
 /// An agent that is not known, or a configuration that cannot be read.
-pub async fn status(host: &Arc<Host>, agent: Option<String>) -> Result<IntegrationReports, WireError> {
+pub async fn status(
+    host: &Arc<Host>,
+    agent: Option<String>,
+) -> Result<IntegrationReports, WireError> {
     each(host, agent, |integration, env| integration.status(env)).await
 }
 
@@ -40,7 +45,10 @@ pub async fn status(host: &Arc<Host>, agent: Option<String>) -> Result<Integrati
 ///
 /// # Errors
 /// As [`status`]; nothing was changed then.
-pub async fn install(host: &Arc<Host>, agent: Option<String>) -> Result<IntegrationReports, WireError> {
+pub async fn install(
+    host: &Arc<Host>,
+    agent: Option<String>,
+) -> Result<IntegrationReports, WireError> {
     each(host, agent, |integration, env| integration.install(env)).await
 }
 
@@ -48,14 +56,19 @@ pub async fn install(host: &Arc<Host>, agent: Option<String>) -> Result<Integrat
 ///
 /// # Errors
 /// As [`status`]; nothing was changed then.
-pub async fn uninstall(host: &Arc<Host>, agent: Option<String>) -> Result<IntegrationReports, WireError> {
+pub async fn uninstall(
+    host: &Arc<Host>,
+    agent: Option<String>,
+) -> Result<IntegrationReports, WireError> {
     each(host, agent, |integration, env| integration.uninstall(env)).await
 }
 
 async fn each(
     host: &Arc<Host>,
     agent: Option<String>,
-    act: impl Fn(&dyn Integration, &IntegrationEnv) -> Result<IntegrationReport, IntegrationError> + Send + 'static,
+    act: impl Fn(&dyn Integration, &IntegrationEnv) -> Result<IntegrationReport, IntegrationError>
+    + Send
+    + 'static,
 ) -> Result<IntegrationReports, WireError> {
     let host = host.clone();
     let work = move || {
@@ -63,19 +76,31 @@ async fn each(
         let wanted: Vec<&dyn AgentAdapter> = match &agent {
             Some(agent) => {
                 let adapter = host.adapters.get(agent).ok_or_else(|| {
-                    WireError::bad_params("agent", format!("no agent {agent:?}; agent.list names them"))
+                    WireError::bad_params(
+                        "agent",
+                        format!("no agent {agent:?}; agent.list names them"),
+                    )
                 })?;
                 vec![adapter]
             }
             // With no name: those that are installed here.
-            None => host.adapters.iter().filter(|adapter| program(*adapter).is_some()).collect(),
+            None => host
+                .adapters
+                .iter()
+                .filter(|adapter| program(*adapter).is_some())
+                .collect(),
         };
         let mut integrations = Vec::new();
         for adapter in wanted {
             match adapter.integration() {
-                Some(integration) => integrations.push(act(integration, &env).map_err(|error| refusal(&error))?),
+                Some(integration) => {
+                    integrations.push(act(integration, &env).map_err(|error| refusal(&error))?)
+                }
                 None if agent.is_some() => {
-                    let message = format!("{} has no configuration that our hook could go into", adapter.display_name());
+                    let message = format!(
+                        "{} has no configuration that our hook could go into",
+                        adapter.display_name()
+                    );
                     return Err(WireError::bad_params("agent", message));
                 }
                 None => {}
@@ -90,7 +115,9 @@ async fn each(
 
 fn refusal(error: &IntegrationError) -> WireError {
     let data = match error {
-        IntegrationError::Malformed { file, line, .. } => serde_json::json!({ "file": file, "line": line }),
+        IntegrationError::Malformed { file, line, .. } => {
+            serde_json::json!({ "file": file, "line": line })
+        }
         IntegrationError::Io { file, .. } => serde_json::json!({ "file": file }),
     };
     WireError::new(ErrorCode::BadParams, error.to_string()).with(data)
@@ -98,7 +125,10 @@ fn refusal(error: &IntegrationError) -> WireError {
 
 fn program(adapter: &dyn AgentAdapter) -> Option<PathBuf> {
     let path = std::env::var("PATH").unwrap_or_default();
-    adapter.programs().iter().find_map(|name| find_program(name, &path))
+    adapter
+        .programs()
+        .iter()
+        .find_map(|name| find_program(name, &path))
 }
 
 fn environment(host: &Host) -> IntegrationEnv {
@@ -108,5 +138,10 @@ fn environment(host: &Host) -> IntegrationEnv {
         .get("XDG_DATA_HOME")
         .filter(|dir| dir.starts_with('/'))
         .map_or_else(|| home.join(".local/share"), PathBuf::from);
-    IntegrationEnv { home, data_dir: data.join("signaltty"), vars, program: host.program.clone() }
+    IntegrationEnv {
+        home,
+        data_dir: data.join("signaltty"),
+        vars,
+        program: host.program.clone(),
+    }
 }

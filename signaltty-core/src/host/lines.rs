@@ -20,7 +20,9 @@ pub async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), max: usize) -> 
     let mut line = Vec::new();
     let mut too_long = false;
     loop {
-        let Ok(chunk) = reader.fill_buf().await else { return Read::End };
+        let Ok(chunk) = reader.fill_buf().await else {
+            return Read::End;
+        };
         if chunk.is_empty() {
             return Read::End;
         }
@@ -65,7 +67,12 @@ mod tests {
         let read = all(b"ab\n0123456789\ncd\n\xff\nlast without newline", 8).await;
         assert_eq!(
             read,
-            [Read::Line("ab".into()), Read::TooLong, Read::Line("cd".into()), Read::NotText]
+            [
+                Read::Line("ab".into()),
+                Read::TooLong,
+                Read::Line("cd".into()),
+                Read::NotText
+            ]
         );
     }
 

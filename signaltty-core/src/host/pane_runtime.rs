@@ -101,11 +101,19 @@ impl PaneRuntime {
     ) -> Arc<Self> {
         let (replies, to_write) = mpsc::channel(REPLIES_MAX);
         host.runtime.spawn(write_replies(pty.clone(), to_write));
-        let screen =
-            Screen { terminal, memory, remembered_ms: 0, viewers: Vec::new(), fed: Fed::default(), ended: false };
+        let screen = Screen {
+            terminal,
+            memory,
+            remembered_ms: 0,
+            viewers: Vec::new(),
+            fed: Fed::default(),
+            ended: false,
+        };
         Arc::new(Self {
             id,
-            host: host.handle().map_or_else(Weak::new, |host| Arc::downgrade(&host)),
+            host: host
+                .handle()
+                .map_or_else(Weak::new, |host| Arc::downgrade(&host)),
             pty,
             reader: Mutex::new(None),
             screen: Mutex::new(screen),
@@ -172,8 +180,20 @@ impl PaneRuntime {
     pub fn nudge(&self) {
         let size = self.size();
         // The kernel signals a change alone, so the size is another one for a moment.
-        let other = Size { rows: if size.rows > 1 { size.rows - 1 } else { size.rows + 1 }, ..size };
-        if self.pty.resize(other).and_then(|()| self.pty.resize(size)).is_err() {
+        let other = Size {
+            rows: if size.rows > 1 {
+                size.rows - 1
+            } else {
+                size.rows + 1
+            },
+            ..size
+        };
+        if self
+            .pty
+            .resize(other)
+            .and_then(|()| self.pty.resize(size))
+            .is_err()
+        {
             tracing::debug!(pane = %self.id, "a terminal could not be nudged");
         }
     }
@@ -183,7 +203,13 @@ impl PaneRuntime {
         let mut screen = self.screen();
         let mut backlog = Backlog::default();
         backlog.restart(&screen.terminal.snapshot());
-        screen.viewers.push(Viewer { id, pid, size, backlog, wake: Arc::new(Notify::new()) });
+        screen.viewers.push(Viewer {
+            id,
+            pid,
+            size,
+            backlog,
+            wake: Arc::new(Notify::new()),
+        });
         id
     }
 
@@ -205,7 +231,9 @@ impl PaneRuntime {
             let wake = {
                 let mut screen = self.screen();
                 let screen = &mut *screen;
-                let Some(viewer) = screen.viewers.iter_mut().find(|viewer| viewer.id == id) else { return false };
+                let Some(viewer) = screen.viewers.iter_mut().find(|viewer| viewer.id == id) else {
+                    return false;
+                };
                 if viewer.backlog.overflowed() {
                     // It fell behind: what it missed is in the snapshot.
                     viewer.backlog.restart(&screen.terminal.snapshot());
@@ -243,7 +271,12 @@ impl PaneRuntime {
 
     /// The program has ended: what the terminal still holds is read, then viewers are let go.
     pub async fn finish(&self) {
-        if let Some(reader) = self.reader.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        if let Some(reader) = self
+            .reader
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+        {
             reader.finish();
         }
         let mut drained = self.drained.subscribe();
@@ -281,7 +314,9 @@ impl PaneRuntime {
     }
 
     fn keep(&self, record: &Record) {
-        let (Some(host), Ok(meta)) = (self.host.upgrade(), serde_json::to_vec(record)) else { return };
+        let (Some(host), Ok(meta)) = (self.host.upgrade(), serde_json::to_vec(record)) else {
+            return;
+        };
         let id = self.id.clone();
         let runtime = host.runtime.clone();
         runtime.spawn(async move {
@@ -305,9 +340,14 @@ impl PaneRuntime {
             screen.show();
             screen.remember(now, &self.id);
             if !screen.fed.replies.is_empty() {
-                let _ = self.replies.try_send(std::mem::take(&mut screen.fed.replies));
+                let _ = self
+                    .replies
+                    .try_send(std::mem::take(&mut screen.fed.replies));
             }
-            (std::mem::take(&mut screen.fed.signals), screen.terminal.deadline())
+            (
+                std::mem::take(&mut screen.fed.signals),
+                screen.terminal.deadline(),
+            )
         };
         if let Some(deadline) = held_until {
             self.expire_at(deadline, now);
@@ -317,7 +357,9 @@ impl PaneRuntime {
 
     /// A synchronized update that does not end is shown when its time is over.
     fn expire_at(self: &Arc<Self>, deadline: u64, now: u64) {
-        let (Some(host), pane) = (self.host.upgrade(), Arc::downgrade(self)) else { return };
+        let (Some(host), pane) = (self.host.upgrade(), Arc::downgrade(self)) else {
+            return;
+        };
         host.runtime.spawn(async move {
             sleep(Duration::from_millis(deadline.saturating_sub(now) + 1)).await;
             let Some(pane) = pane.upgrade() else { return };
@@ -329,9 +371,14 @@ impl PaneRuntime {
     }
 
     fn tell(&self, signals: Vec<StreamSignal>) {
-        let Some(host) = self.host.upgrade() else { return };
+        let Some(host) = self.host.upgrade() else {
+            return;
+        };
         for signal in signals {
-            let command = Command::Stream { pane_id: self.id.clone(), signal };
+            let command = Command::Stream {
+                pane_id: self.id.clone(),
+                signal,
+            };
             if let Err(error) = host.drive(command) {
                 tracing::debug!(pane = %self.id, %error, "a signal of a pane that is gone");
             }
@@ -361,7 +408,8 @@ impl Screen {
 
     /// Writes a snapshot into the pane's memory when enough output came since the last one.
     fn remember(&mut self, now: u64, id: &PaneId) {
-        if !self.memory.wants_snapshot() || now.saturating_sub(self.remembered_ms) < MEMORY_PAUSE_MS {
+        if !self.memory.wants_snapshot() || now.saturating_sub(self.remembered_ms) < MEMORY_PAUSE_MS
+        {
             return;
         }
         self.remembered_ms = now;

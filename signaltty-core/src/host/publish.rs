@@ -34,7 +34,12 @@ pub struct Publisher {
 impl Publisher {
     /// A stream that begins with number 1.
     pub fn new(epoch: String) -> Self {
-        Self { epoch, seq: 0, ring: VecDeque::new(), subscribers: Vec::new() }
+        Self {
+            epoch,
+            seq: 0,
+            ring: VecDeque::new(),
+            subscribers: Vec::new(),
+        }
     }
 
     /// This run of the host.
@@ -55,7 +60,12 @@ impl Publisher {
     /// Numbers an event and hands it to everybody whose queue has room.
     pub fn publish(&mut self, event: Event) {
         self.seq += 1;
-        let Some(line) = line(&EventFrame { seq: self.seq, event }) else { return };
+        let Some(line) = line(&EventFrame {
+            seq: self.seq,
+            event,
+        }) else {
+            return;
+        };
         if self.ring.len() == EVENT_RING {
             self.ring.pop_front();
         }
@@ -80,8 +90,17 @@ impl Publisher {
         if !self.any_lagging() {
             return;
         }
-        let Some(line) = line(&EventFrame { seq: self.seq, event: Event::Resync(state()) }) else { return };
-        for subscriber in self.subscribers.iter_mut().filter(|subscriber| subscriber.lagging) {
+        let Some(line) = line(&EventFrame {
+            seq: self.seq,
+            event: Event::Resync(state()),
+        }) else {
+            return;
+        };
+        for subscriber in self
+            .subscribers
+            .iter_mut()
+            .filter(|subscriber| subscriber.lagging)
+        {
             // Only an empty queue shows that the subscriber reads again.
             if subscriber.lines.capacity() == subscriber.lines.max_capacity()
                 && subscriber.lines.try_send(line.clone()).is_ok()
@@ -100,18 +119,29 @@ impl Publisher {
         if from + 1 < first {
             return None;
         }
-        Some(self.ring.iter().filter(|(seq, _)| *seq > from).map(|(_, line)| line.clone()).collect())
+        Some(
+            self.ring
+                .iter()
+                .filter(|(seq, _)| *seq > from)
+                .map(|(_, line)| line.clone())
+                .collect(),
+        )
     }
 
     /// From now on this connection gets every event. A connection that subscribes again is one subscriber.
     pub fn subscribe(&mut self, connection: u64, lines: mpsc::Sender<Line>) {
         self.unsubscribe(connection);
-        self.subscribers.push(Subscriber { connection, lines, lagging: false });
+        self.subscribers.push(Subscriber {
+            connection,
+            lines,
+            lagging: false,
+        });
     }
 
     /// The connection is gone.
     pub fn unsubscribe(&mut self, connection: u64) {
-        self.subscribers.retain(|subscriber| subscriber.connection != connection);
+        self.subscribers
+            .retain(|subscriber| subscriber.connection != connection);
     }
 }
 
@@ -128,11 +158,18 @@ mod tests {
     use crate::model::{Layout, PaneId};
 
     fn closed(n: usize) -> Event {
-        Event::PaneClosed { pane_id: PaneId::from_trusted(format!("p{n}")) }
+        Event::PaneClosed {
+            pane_id: PaneId::from_trusted(format!("p{n}")),
+        }
     }
 
     fn state() -> Snapshot {
-        Snapshot { panes: Vec::new(), layout: Layout::default(), epoch: "e".into(), seq: 0 }
+        Snapshot {
+            panes: Vec::new(),
+            layout: Layout::default(),
+            epoch: "e".into(),
+            seq: 0,
+        }
     }
 
     #[test]
@@ -162,7 +199,10 @@ mod tests {
         let last = publisher.seq();
         assert_eq!(publisher.since(last).map(|lines| lines.len()), Some(0));
         assert_eq!(publisher.since(last - 3).map(|lines| lines.len()), Some(3));
-        assert_eq!(publisher.since(10).map(|lines| lines.len()), Some(EVENT_RING));
+        assert_eq!(
+            publisher.since(10).map(|lines| lines.len()),
+            Some(EVENT_RING)
+        );
         assert_eq!(publisher.since(9), None, "the tenth is gone");
         assert_eq!(publisher.since(last + 1), None, "a number of another run");
     }

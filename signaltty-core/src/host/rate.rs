@@ -13,7 +13,11 @@ pub struct Rate {
 impl Rate {
     /// A full bucket that holds one minute's worth.
     pub fn per_minute(per_minute: u32) -> Self {
-        Self { per_minute, tokens: f64::from(per_minute), filled_ms: clock::boot_ms() }
+        Self {
+            per_minute,
+            tokens: f64::from(per_minute),
+            filled_ms: clock::boot_ms(),
+        }
     }
 
     /// Takes one token, if there is one.
@@ -21,7 +25,10 @@ impl Rate {
         self.take_at(clock::boot_ms())
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "milliseconds since boot fit a f64 for 285,000 years")]
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "milliseconds since boot fit a f64 for 285,000 years"
+    )]
     fn take_at(&mut self, now_ms: u64) -> bool {
         let elapsed = now_ms.saturating_sub(self.filled_ms) as f64;
         let capacity = f64::from(self.per_minute);
@@ -46,6 +53,9 @@ mod tests {
         assert_eq!((0..100).filter(|_| rate.take_at(start)).count(), 60);
         assert!(!rate.take_at(start + 500));
         assert!(rate.take_at(start + 1_100));
-        assert_eq!((0..100).filter(|_| rate.take_at(start + 600_000)).count(), 60);
+        assert_eq!(
+            (0..100).filter(|_| rate.take_at(start + 600_000)).count(),
+            60
+        );
     }
 }

@@ -10,16 +10,16 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
+use super::caller::Peer;
 use super::connection::{self, Slot};
 use super::keeper::{HeldPane, Keeper, KeeperError, KeeperEvent};
 use super::lock::{HostLock, LockError};
 use super::paths::{self, HostPaths};
-use super::caller::Peer;
 use super::state::Host;
 use super::{clock, hardening, spawn};
 use crate::adapter::Adapters;
-use crate::paths::PathError;
 use crate::limits::CONNECTIONS_MAX;
+use crate::paths::PathError;
 use crate::session::Command;
 
 /// How a host is started.
@@ -67,20 +67,33 @@ pub fn run(options: Options, adapters: Adapters) -> Result<(), HostError> {
         LockError::Held { .. } => HostError::AlreadyRunning,
         other => HostError::Lock(other),
     })?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
     let result = runtime.block_on(serve(options, adapters, &paths, &lock));
     runtime.shutdown_timeout(Duration::from_millis(200));
     drop(lock);
     result
 }
 
-async fn serve(options: Options, adapters: Adapters, paths: &HostPaths, lock: &HostLock) -> Result<(), HostError> {
-    let (keeper, held, keeper_events) = Keeper::connect_or_start(paths, lock, &options.program).await?;
+async fn serve(
+    options: Options,
+    adapters: Adapters,
+    paths: &HostPaths,
+    lock: &HostLock,
+) -> Result<(), HostError> {
+    let (keeper, held, keeper_events) =
+        Keeper::connect_or_start(paths, lock, &options.program).await?;
     let epoch = ulid::Ulid::new().to_string();
     let host = Host::new(adapters, keeper, options.program, paths.clone(), epoch);
     take_over(&host, held);
     let listener = listen(paths)?;
-    tracing::info!(pid = std::process::id(), keeper = host.keeper.pid(), "listening");
+    tracing::info!(
+        pid = std::process::id(),
+        keeper = host.keeper.pid(),
+        "listening"
+    );
     tokio::spawn(keeper_told(host.clone(), keeper_events));
     tokio::spawn(deadlines(host.clone()));
     let mut terminate = signal(SignalKind::terminate())?;

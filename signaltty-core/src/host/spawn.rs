@@ -29,22 +29,38 @@ const ARGS_MAX: usize = 1_024;
 ///
 /// # Errors
 /// `BAD_PARAMS`, `SPAWN_FAILED` with the system's own words, `RATE_LIMITED` over [`PANES_MAX`].
-pub async fn pane(host: &Arc<Host>, caller: &Caller, params: PaneSpawnParams) -> Result<PaneSpawned, WireError> {
+pub async fn pane(
+    host: &Arc<Host>,
+    caller: &Caller,
+    params: PaneSpawnParams,
+) -> Result<PaneSpawned, WireError> {
     let program = params.argv.first().filter(|program| !program.is_empty());
     let Some(program) = program.cloned() else {
-        return Err(WireError::bad_params("argv", "a program and its arguments; it is empty"));
+        return Err(WireError::bad_params(
+            "argv",
+            "a program and its arguments; it is empty",
+        ));
     };
     if params.argv.len() > ARGS_MAX {
-        return Err(WireError::bad_params("argv", format!("at most {ARGS_MAX} arguments")));
+        return Err(WireError::bad_params(
+            "argv",
+            format!("at most {ARGS_MAX} arguments"),
+        ));
     }
     if !Path::new(&params.cwd).is_absolute() {
-        return Err(WireError::bad_params("cwd", format!("an absolute path, not {:?}", params.cwd)));
+        return Err(WireError::bad_params(
+            "cwd",
+            format!("an absolute path, not {:?}", params.cwd),
+        ));
     }
     if host.core().panes_and_coming() >= PANES_MAX {
         let message = format!("there are {PANES_MAX} panes already; close one first");
         return Err(WireError::new(ErrorCode::RateLimited, message));
     }
-    let title = params.title.map(|title| crate::sanitise::cut(&title, TITLE_MAX).into_owned()).filter(|title| !title.is_empty());
+    let title = params
+        .title
+        .map(|title| crate::sanitise::cut(&title, TITLE_MAX).into_owned())
+        .filter(|title| !title.is_empty());
     let size = params.size.unwrap_or(Size::DEFAULT).clamped();
     let pane_id = free_id(host);
     let env = environment::of_pane(&params.env, &pane_id, &params.cwd, &host.paths);
@@ -67,7 +83,10 @@ pub async fn pane(host: &Arc<Host>, caller: &Caller, params: PaneSpawnParams) ->
         pane_id: pane_id.clone(),
         argv: argv.iter().map(OsString::from).collect(),
         cwd: PathBuf::from(&params.cwd),
-        env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        env: env
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
         size,
         meta: serde_json::to_vec(&record).unwrap_or_default(),
     };
@@ -82,13 +101,29 @@ pub async fn pane(host: &Arc<Host>, caller: &Caller, params: PaneSpawnParams) ->
     Ok(PaneSpawned { pane_id })
 }
 
-async fn settle(host: &Arc<Host>, pane_id: &PaneId, spec: SpawnSpec, record: Record) -> Result<(), WireError> {
+async fn settle(
+    host: &Arc<Host>,
+    pane_id: &PaneId,
+    spec: SpawnSpec,
+    record: Record,
+) -> Result<(), WireError> {
     let size = spec.size;
-    let spawned = host.keeper.spawn(spec).await.map_err(|error| spawn_failed(&error))?;
+    let spawned = host
+        .keeper
+        .spawn(spec)
+        .await
+        .map_err(|error| spawn_failed(&error))?;
     let failed = |error: std::io::Error| WireError::new(ErrorCode::SpawnFailed, error.to_string());
     let pty = Pty::new(spawned.master).map_err(failed)?;
     let terminal = Terminal::new(size, &Colors::default());
-    let runtime = PaneRuntime::new(host, pane_id.clone(), pty, spawned.memory, terminal, record.clone());
+    let runtime = PaneRuntime::new(
+        host,
+        pane_id.clone(),
+        pty,
+        spawned.memory,
+        terminal,
+        record.clone(),
+    );
     open(host, &runtime, pane_id.clone(), spawned.pid, record)?;
     runtime.start().map_err(failed)
 }
@@ -98,7 +133,8 @@ async fn settle(host: &Arc<Host>, pane_id: &PaneId, spec: SpawnSpec, record: Rec
 /// # Errors
 /// What kept it from being taken over; the keeper goes on holding it.
 pub fn restore(host: &Arc<Host>, held: HeldPane) -> Result<(), WireError> {
-    let internal = |error: &dyn std::fmt::Display| WireError::new(ErrorCode::Internal, error.to_string());
+    let internal =
+        |error: &dyn std::fmt::Display| WireError::new(ErrorCode::Internal, error.to_string());
     let record: Record = serde_json::from_slice(&held.meta).map_err(|error| internal(&error))?;
     let restored = held.memory.restore().map_err(|error| internal(&error))?;
     let mut terminal = Terminal::new(record.size, &Colors::default());
@@ -108,7 +144,14 @@ pub fn restore(host: &Arc<Host>, held: HeldPane) -> Result<(), WireError> {
         terminal.feed(bytes, clock::boot_ms(), &mut fed);
     }
     let pty = Pty::new(held.master).map_err(|error| internal(&error))?;
-    let runtime = PaneRuntime::new(host, held.pane_id.clone(), pty, held.memory, terminal, record.clone());
+    let runtime = PaneRuntime::new(
+        host,
+        held.pane_id.clone(),
+        pty,
+        held.memory,
+        terminal,
+        record.clone(),
+    );
     open(host, &runtime, held.pane_id.clone(), held.pid, record)?;
     runtime.start().map_err(|error| internal(&error))?;
     match held.exit {
@@ -162,7 +205,10 @@ pub async fn exited(host: Arc<Host>, pane_id: PaneId, exit: Exit) {
             }
         }
     };
-    let ending = Command::PaneExited { pane_id: pane_id.clone(), exit };
+    let ending = Command::PaneExited {
+        pane_id: pane_id.clone(),
+        exit,
+    };
     // First its last words, so that whoever sees it end has seen them.
     runtime.finish().await;
     if let Err(error) = host.drive(ending) {
@@ -184,7 +230,12 @@ pub async fn close(host: &Arc<Host>, pane_id: &PaneId) -> Result<Nothing, WireEr
             Err(error) => return Err(lost(error)),
         }
         let ended = async {
-            while host.core().session.pane(pane_id).is_some_and(|pane| pane.exit.is_none()) {
+            while host
+                .core()
+                .session
+                .pane(pane_id)
+                .is_some_and(|pane| pane.exit.is_none())
+            {
                 if changes.changed().await.is_err() {
                     break;
                 }
@@ -198,7 +249,9 @@ pub async fn close(host: &Arc<Host>, pane_id: &PaneId) -> Result<Nothing, WireEr
             Err(error) => return Err(lost(error)),
         }
     }
-    host.drive(Command::ClosePane { pane_id: pane_id.clone() })?;
+    host.drive(Command::ClosePane {
+        pane_id: pane_id.clone(),
+    })?;
     Ok(Nothing {})
 }
 
@@ -212,9 +265,16 @@ pub async fn signal(host: &Arc<Host>, params: &PaneSignalParams) -> Result<Nothi
     let name = name.strip_prefix("SIG").unwrap_or(&name);
     let Some((_, number)) = SIGNALS.iter().find(|(known, _)| *known == name) else {
         let known: Vec<_> = SIGNALS.iter().map(|(known, _)| *known).collect();
-        return Err(WireError::bad_params("signal", format!("one of {}", known.join(" "))));
+        return Err(WireError::bad_params(
+            "signal",
+            format!("one of {}", known.join(" ")),
+        ));
     };
-    match host.keeper.signal(&params.pane_id, Target::Foreground, *number).await {
+    match host
+        .keeper
+        .signal(&params.pane_id, Target::Foreground, *number)
+        .await
+    {
         Ok(()) => Ok(Nothing {}),
         Err(KeeperError::Ended) => {
             Err(crate::session::SessionError::PaneExited(params.pane_id.clone()).into())
@@ -244,7 +304,11 @@ async fn with_proven_flags(
     argv: Vec<String>,
     env: &std::collections::BTreeMap<String, String>,
 ) -> Result<(Option<String>, Vec<String>), WireError> {
-    let Some(agent) = host.adapters.of_program(program).map(|adapter| adapter.agent().to_owned()) else {
+    let Some(agent) = host
+        .adapters
+        .of_program(program)
+        .map(|adapter| adapter.agent().to_owned())
+    else {
         return Ok((None, argv));
     };
     let path = if program.contains('/') {
@@ -252,7 +316,9 @@ async fn with_proven_flags(
     } else {
         find_program(program, env.get("PATH").map_or("", String::as_str))
     };
-    let Some(path) = path else { return Ok((Some(agent), argv)) };
+    let Some(path) = path else {
+        return Ok((Some(agent), argv));
+    };
     let (host, name) = (host.clone(), agent.clone());
     let argv = tokio::task::spawn_blocking(move || match host.adapters.get(&name) {
         Some(adapter) => adapter.launch(&path, argv),
@@ -280,6 +346,7 @@ fn spawn_failed(error: &SpawnError) -> WireError {
         SpawnError::Invalid(_) => WireError::bad_params("argv", message),
         SpawnError::TooMany => WireError::new(ErrorCode::RateLimited, message),
         SpawnError::Keeper(_) => WireError::new(ErrorCode::Internal, message),
-        _ => WireError::new(ErrorCode::SpawnFailed, message).with(serde_json::json!({ "path": "argv" })),
+        _ => WireError::new(ErrorCode::SpawnFailed, message)
+            .with(serde_json::json!({ "path": "argv" })),
     }
 }

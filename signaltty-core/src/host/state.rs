@@ -79,7 +79,13 @@ pub struct Core {
 
 impl Host {
     /// A host with nothing in it yet. Called inside the runtime that its tasks are to run on.
-    pub fn new(adapters: Adapters, keeper: Keeper, program: PathBuf, paths: HostPaths, epoch: String) -> Arc<Self> {
+    pub fn new(
+        adapters: Adapters,
+        keeper: Keeper,
+        program: PathBuf,
+        paths: HostPaths,
+        epoch: String,
+    ) -> Arc<Self> {
         Arc::new_cyclic(|me| Self {
             adapters,
             keeper,
@@ -133,15 +139,24 @@ impl Host {
     ///
     /// # Errors
     /// As [`Self::drive`].
-    pub fn drive_locked(&self, core: &mut Core, command: Command) -> Result<Option<Reported>, SessionError> {
-        let outcome = core.session.apply(command, clock::now(), &mut mint_decision_id)?;
+    pub fn drive_locked(
+        &self,
+        core: &mut Core,
+        command: Command,
+    ) -> Result<Option<Reported>, SessionError> {
+        let outcome = core
+            .session
+            .apply(command, clock::now(), &mut mint_decision_id)?;
         let reported = outcome.reported.clone();
         let mut follow_ups = VecDeque::new();
         self.settle(core, outcome.events, outcome.effects, &mut follow_ups);
         // What an effect leads to (a write that failed at once) is itself a command. Each decision is
         // delivered at most once, so this ends.
         while let Some(command) = follow_ups.pop_front() {
-            match core.session.apply(command, clock::now(), &mut mint_decision_id) {
+            match core
+                .session
+                .apply(command, clock::now(), &mut mint_decision_id)
+            {
                 Ok(outcome) => self.settle(core, outcome.events, outcome.effects, &mut follow_ups),
                 Err(error) => tracing::warn!(%error, "an effect's outcome was refused"),
             }
@@ -151,7 +166,13 @@ impl Host {
         Ok(reported)
     }
 
-    fn settle(&self, core: &mut Core, events: Vec<Event>, effects: Vec<Effect>, follow_ups: &mut VecDeque<Command>) {
+    fn settle(
+        &self,
+        core: &mut Core,
+        events: Vec<Event>,
+        effects: Vec<Effect>,
+        follow_ups: &mut VecDeque<Command>,
+    ) {
         for event in events {
             if let Event::PaneUpdated { pane } | Event::PaneCreated { pane } = &event {
                 if let Some(runtime) = core.panes.get(&pane.id) {
@@ -191,7 +212,8 @@ impl Host {
         if core.publisher.any_lagging() {
             let state = core.snapshot();
             core.publisher.catch_up(|| state);
-            self.lagging.store(core.publisher.any_lagging(), Ordering::Release);
+            self.lagging
+                .store(core.publisher.any_lagging(), Ordering::Release);
         }
     }
 
@@ -220,7 +242,10 @@ impl Host {
             uptime_ms: clock::boot_ms().saturating_sub(self.started_ms),
             counts: BTreeMap::from([
                 ("panes".into(), count(panes.len())),
-                ("connections".into(), count(self.connections.load(Ordering::Relaxed))),
+                (
+                    "connections".into(),
+                    count(self.connections.load(Ordering::Relaxed)),
+                ),
                 ("operators".into(), count(core.operators.len())),
                 ("pending".into(), count(pending)),
                 ("queued".into(), count(queued)),
@@ -243,7 +268,8 @@ impl Core {
 
     /// The whole state, as `subscribe` and `resync` tell it.
     pub fn snapshot(&self) -> Snapshot {
-        self.session.snapshot(self.publisher.epoch(), self.publisher.seq())
+        self.session
+            .snapshot(self.publisher.epoch(), self.publisher.seq())
     }
 }
 

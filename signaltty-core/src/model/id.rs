@@ -16,7 +16,9 @@ pub struct InvalidId(pub String);
 pub fn check(text: &str) -> Result<(), InvalidId> {
     let ok = !text.is_empty()
         && text.len() <= ID_MAX
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'-'));
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'-'));
     if ok {
         Ok(())
     } else {

@@ -16,13 +16,19 @@ pub struct Size {
 
 impl Size {
     /// The size of a pane that nobody has looked at yet.
-    pub const DEFAULT: Self = Self { cols: 100, rows: 30 };
+    pub const DEFAULT: Self = Self {
+        cols: 100,
+        rows: 30,
+    };
     /// Most columns or rows.
     pub const MAX: u16 = 4_096;
 
     /// The nearest size that a terminal can have.
     pub fn clamped(self) -> Self {
-        Self { cols: self.cols.clamp(1, Self::MAX), rows: self.rows.clamp(1, Self::MAX) }
+        Self {
+            cols: self.cols.clamp(1, Self::MAX),
+            rows: self.rows.clamp(1, Self::MAX),
+        }
     }
 }
 

@@ -56,7 +56,11 @@ pub struct WireError {
 impl WireError {
     /// An error without data.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: Json::Null }
+        Self {
+            code,
+            message: message.into(),
+            data: Json::Null,
+        }
     }
 
     /// The same with data.
@@ -68,7 +72,11 @@ impl WireError {
 
     /// `BAD_PARAMS` with the path of the member.
     pub fn bad_params(path: &str, problem: impl std::fmt::Display) -> Self {
-        let at = if path.is_empty() || path == "." { "params".to_owned() } else { path.to_owned() };
+        let at = if path.is_empty() || path == "." {
+            "params".to_owned()
+        } else {
+            path.to_owned()
+        };
         Self::new(ErrorCode::BadParams, format!("{at}: {problem}")).with(json!({ "path": at }))
     }
 }
@@ -104,7 +112,12 @@ impl From<SessionError> for WireError {
                         data["superseded_by"] = json!(by);
                         format!("{by} took its place")
                     }
-                    Fate::Ended { reason, applied, by, via } => {
+                    Fate::Ended {
+                        reason,
+                        applied,
+                        by,
+                        via,
+                    } => {
                         data["state"] = json!(reason);
                         data["reason"] = json!(reason);
                         if let Some(applied) = applied {
@@ -132,9 +145,8 @@ impl From<SessionError> for WireError {
             }
             SessionError::Forbidden(_) => Self::new(ErrorCode::Forbidden, message),
             SessionError::DeliveryFailed(_) => Self::new(ErrorCode::DeliveryFailed, message),
-            SessionError::Limit { what, limit } => {
-                Self::new(ErrorCode::RateLimited, message).with(json!({ "what": what, "limit": limit }))
-            }
+            SessionError::Limit { what, limit } => Self::new(ErrorCode::RateLimited, message)
+                .with(json!({ "what": what, "limit": limit })),
         }
     }
 }

@@ -76,7 +76,11 @@ macro_rules! methods {
 
 /// Reads a value, or says where it is wrong.
 fn typed<T: DeserializeOwned>(params: Json) -> Result<T, WireError> {
-    let params = if params.is_null() { Json::Object(serde_json::Map::new()) } else { params };
+    let params = if params.is_null() {
+        Json::Object(serde_json::Map::new())
+    } else {
+        params
+    };
     serde_path_to_error::deserialize(params).map_err(|error| {
         let path = error.path().to_string();
         WireError::bad_params(&path, error.into_inner())

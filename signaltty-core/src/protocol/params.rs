@@ -8,7 +8,8 @@ use serde_json::Value as Json;
 
 use crate::answer::Applied;
 use crate::model::{
-    DecisionId, DetailKind, Exit, Field, Kind, Layout, Lifecycle, PaneId, Polarity, RespondVia, Size, TextUse, Values,
+    DecisionId, DetailKind, Exit, Field, Kind, Layout, Lifecycle, PaneId, Polarity, RespondVia,
+    Size, TextUse, Values,
 };
 
 /// What a connection is for.
