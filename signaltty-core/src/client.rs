@@ -231,6 +231,10 @@ pub async fn connect_or_start(
             }
         }
         if let Ok(Some(status)) = child.try_wait() {
+            // It may have ended because another client's host was first; that one answers then.
+            if let Ok(connected) = Client::connect(&start.socket, hello.clone()).await {
+                return Ok(connected);
+            }
             if !status.success() {
                 let mut said = String::new();
                 if let Some(stderr) = complaint.take() {
