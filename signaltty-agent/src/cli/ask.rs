@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use signaltty_core::answer::Applied;
-use signaltty_core::model::{Kind, PaneId, Polarity, id};
+use signaltty_core::model::{DetailKind, Kind, PaneId, Polarity, id};
 use signaltty_core::protocol::ErrorCode;
 use signaltty_core::protocol::params::{DecisionParams, HookEventParams, OptionParams};
 
@@ -83,41 +83,39 @@ impl Ask {
         let deadline = self.timeout.map_or(Deadline::NEVER, |wait| {
             Deadline::after(wait + EXPIRY_MARGIN)
         });
-        let mut params = self.event(pane_id)?;
+        let mut params = self.event(pane_id);
         let mut held =
             submit(&socket, &params, &watch, Deadline::after(REPLY_WAIT)).map_err(refused)?;
         let answer = self.wait(&socket, &mut params, &mut held, &watch, deadline)?;
         self.finish(&answer, output)
     }
 
-    fn event(&self, pane_id: Option<PaneId>) -> Result<HookEventParams, Failure> {
+    fn event(&self, pane_id: Option<PaneId>) -> HookEventParams {
         let decision = DecisionParams {
             id: None,
             kind: self.kind.into(),
             prompt: self.prompt.clone(),
             detail: None,
-            detail_kind: Default::default(),
+            detail_kind: DetailKind::default(),
             subject: None,
             options: self.options.clone(),
             fields: Vec::new(),
             text: None,
             expires_at: self.timeout.and_then(expires_at),
         };
-        let payload = serde_json::to_value(decision)
-            .map_err(|error| not_asked(Failure::failed(error.to_string())))?;
-        Ok(HookEventParams {
+        HookEventParams {
             agent: AGENT.into(),
             event: None,
-            payload: Some(payload),
+            payload: None,
             pane_id,
             session_id: None,
-            decision: None,
+            decision: Some(decision),
             respond_via: None,
             lifecycle: None,
             message: None,
             hold: true,
             resumes: None,
-        })
+        }
     }
 
     /// Waits for what was applied, across hosts that come back.
