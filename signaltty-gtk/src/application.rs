@@ -139,7 +139,14 @@ impl Default for Application {
 
 impl Application {
     fn connect_host(&self) {
-        match Bridge::start(host_program::start_host()) {
+        let start = match host_program::start_host() {
+            Ok(start) => start,
+            Err(error) => {
+                eprintln!("signaltty-gtk: {error}");
+                return self.quit();
+            }
+        };
+        match Bridge::start(start) {
             Ok((bridge, updates)) => {
                 let workspace = WorkspaceObject::new(bridge, updates);
                 // Startup happens once.

@@ -8,10 +8,11 @@ use std::time::Duration;
 use signaltty_core::answer::Applied;
 use signaltty_core::client::ClientError;
 use signaltty_core::model::{Decision, Exit, Kind, Lifecycle, Pane};
+use signaltty_core::sanitise::Found;
 use signaltty_core::protocol::{ClearReason, DecisionCleared, ErrorCode, WireError};
 
 use crate::rules::order::Need;
-use crate::text::{self, Shown};
+use crate::text::{self, Block};
 
 /// How something went, for its icon and its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,14 +145,13 @@ pub fn heading(decision: &Decision) -> String {
 }
 
 /// How long the detail is.
-pub fn facts(detail: &Shown) -> String {
+pub fn facts(detail: &Block) -> String {
     format!("{} · {}", count(detail.lines, "line", "lines"), count(detail.bytes, "byte", "bytes"))
 }
 
 /// That characters of the request had to be written out.
-pub fn escaped(escaped: usize) -> String {
-    let what = count(escaped, "hidden character", "hidden characters");
-    format!("{what} made visible: read it with care")
+pub fn escaped(found: &Found) -> String {
+    format!("{found}. They are made visible: read with care.")
 }
 
 fn count(count: usize, one: &str, many: &str) -> String {

@@ -13,13 +13,13 @@ use gtk::prelude::*;
 use gtk::{CompositeTemplate, TemplateChild, gdk};
 use signaltty_core::model::{Decision, DecisionId, Kind, Polarity, TextUse};
 
-use super::detail::Detail;
+use super::detail::{self, Detail};
 use super::flow::Flow;
 use super::form::Form;
 use super::option_button::{OptionButton, Place};
 use crate::model::DecisionObject;
 use crate::rules::reply::Enter;
-use crate::text::{self, Shown};
+use crate::text;
 use crate::words::{self, Tone};
 
 /// Width of the card's border, in pixels.
@@ -313,14 +313,20 @@ impl Card {
     fn show_request(&self, decision: &Decision) {
         let imp = self.imp();
         imp.heading.set_text(&words::heading(decision));
-        let prompt = text::block(&decision.prompt);
-        imp.prompt.set_text(&prompt.text);
-        let detail = decision.detail.as_deref().filter(|detail| !detail.is_empty()).map(text::block);
-        imp.detail.show_text(detail.as_ref(), decision.detail_kind);
+        let prompt = text::prose(&decision.prompt);
+        imp.prompt.set_text(&prompt.shown.text);
+        imp.prompt.set_attributes(Some(&detail::marked(&*imp.prompt, &prompt.shown.marks)));
+        let kind = decision.detail_kind;
+        let detail = decision.detail.as_deref().filter(|detail| !detail.is_empty());
+        let detail = detail.map(|detail| text::detail(kind, detail));
         imp.facts.set_text(&detail.as_ref().map(words::facts).unwrap_or_default());
-        let escaped = prompt.escaped + detail.as_ref().map_or(0, |shown: &Shown| shown.escaped);
-        imp.flag.set_text(&words::escaped(escaped));
-        imp.flag_row.set_visible(escaped > 0);
+        let found = match &detail {
+            Some(detail) => prompt.found().clone().and(detail.found()),
+            None => prompt.found().clone(),
+        };
+        imp.flag.set_text(&words::escaped(&found));
+        imp.flag_row.set_visible(found.any());
+        imp.detail.show_text(detail.map(|detail| detail.shown), kind);
         imp.scroller.vadjustment().set_value(0.0);
         self.show_deadline(decision.expires_at);
     }

@@ -4,14 +4,16 @@
 //! up the window.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use gtk::glib::{self, clone, subclass::prelude::*};
 use gtk::prelude::*;
 use gtk::subclass::prelude::*;
 use gtk::{gdk, pango};
 use signaltty_core::model::DetailKind;
+use signaltty_core::sanitise::Shown;
 
-use crate::text::{Shown, chunks};
+use crate::text;
 
 mod imp {
     use super::*;
@@ -58,7 +60,7 @@ glib::wrapper! {
 
 impl Detail {
     /// Shows a detail, or nothing.
-    pub fn show_text(&self, shown: Option<&Shown>, kind: DetailKind) {
+    pub fn show_text(&self, shown: Option<Shown>, kind: DetailKind) {
         if let Some(pending) = self.imp().pending.take() {
             pending.remove();
         }
@@ -67,9 +69,9 @@ impl Detail {
         }
         self.set_visible(shown.is_some());
         let Some(shown) = shown else { return };
-        let mut chunks = chunks(&shown.text).into_iter().map(str::to_owned).collect::<Vec<_>>().into_iter();
+        let mut chunks = text::chunks(&shown.text).into_iter();
         if let Some(first) = chunks.next() {
-            self.add(&first, kind);
+            self.add(&shown, &first, kind);
         }
         if chunks.len() == 0 {
             return;
@@ -81,7 +83,7 @@ impl Detail {
             glib::ControlFlow::Break,
             move || {
                 if let Some(chunk) = chunks.next() {
-                    detail.add(&chunk, kind);
+                    detail.add(&shown, &chunk, kind);
                     return glib::ControlFlow::Continue;
                 }
                 detail.imp().pending.take();
@@ -91,41 +93,63 @@ impl Detail {
         self.imp().pending.replace(Some(pending));
     }
 
-    fn add(&self, chunk: &str, kind: DetailKind) {
-        let label = gtk::Label::new(Some(chunk));
+    fn add(&self, shown: &Shown, chunk: &Range<usize>, kind: DetailKind) {
+        let Some(part) = shown.text.get(chunk.clone()) else { return };
+        let label = gtk::Label::new(Some(part));
         label.set_xalign(0.0);
         label.set_wrap(true);
         label.set_wrap_mode(pango::WrapMode::WordChar);
         label.set_selectable(true);
-        if kind == DetailKind::Diff {
-            label.set_attributes(Some(&self.diff_colours(chunk)));
-        }
         self.append(&label);
-    }
-
-    /// Added and removed lines in the theme's colours. The signs at their beginnings say the same by shape.
-    fn diff_colours(&self, chunk: &str) -> pango::AttrList {
-        let list = pango::AttrList::new();
-        let named = |name: &str| self.style_context().lookup_color(name);
-        let mut start = 0_u32;
-        for line in chunk.split_inclusive('\n') {
-            let end = start + u32::try_from(line.len()).unwrap_or(u32::MAX - start);
-            let colour = match line.as_bytes() {
-                [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] | [b'@', b'@', ..] => named("accent_color"),
-                [b'+', ..] => named("success_color"),
-                [b'-', ..] => named("error_color"),
-                _ => None,
-            };
-            if let Some(colour) = colour {
-                let mut attribute = foreground(&colour);
-                attribute.set_start_index(start);
-                attribute.set_end_index(end);
-                list.insert(attribute);
-            }
-            start = end;
+        let attributes = marked(&label, &text::marks_within(shown, chunk));
+        if kind == DetailKind::Diff {
+            colour_diff(&label, part, &attributes);
         }
-        list
+        label.set_attributes(Some(&attributes));
     }
+}
+
+/// Added and removed lines in the theme's colours. The signs at their beginnings say the same by shape.
+fn colour_diff(label: &gtk::Label, diff: &str, list: &pango::AttrList) {
+    let mut start = 0_u32;
+    for line in diff.split_inclusive('\n') {
+        let end = start.saturating_add(u32::try_from(line.len()).unwrap_or(u32::MAX));
+        let colour = match line.as_bytes() {
+            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] | [b'@', b'@', ..] => named(label, "accent_color"),
+            [b'+', ..] => named(label, "success_color"),
+            [b'-', ..] => named(label, "error_color"),
+            _ => None,
+        };
+        if let Some(colour) = colour {
+            insert(list, foreground(&colour), start, end);
+        }
+        start = end;
+    }
+}
+
+/// What had to be written out, in bold and in the colour of warnings.
+pub fn marked(widget: &impl IsA<gtk::Widget>, marks: &[Range<usize>]) -> pango::AttrList {
+    let list = pango::AttrList::new();
+    let colour = named(widget, "warning_color");
+    for mark in marks {
+        let (Ok(start), Ok(end)) = (u32::try_from(mark.start), u32::try_from(mark.end)) else { break };
+        insert(&list, pango::AttrInt::new_weight(pango::Weight::Bold), start, end);
+        if let Some(colour) = &colour {
+            insert(&list, foreground(colour), start, end);
+        }
+    }
+    list
+}
+
+fn named(widget: &impl IsA<gtk::Widget>, name: &str) -> Option<gdk::RGBA> {
+    widget.style_context().lookup_color(name)
+}
+
+fn insert(list: &pango::AttrList, attribute: impl Into<pango::Attribute>, start: u32, end: u32) {
+    let mut attribute = attribute.into();
+    attribute.set_start_index(start);
+    attribute.set_end_index(end);
+    list.insert(attribute);
 }
 
 fn foreground(colour: &gdk::RGBA) -> pango::AttrColor {

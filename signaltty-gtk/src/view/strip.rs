@@ -115,7 +115,7 @@ mod imp {
             }
             let least = 2 * SIDE + natural(&*self.icon) + GAP + natural(&*self.toggle);
             let (_, words, ..) = self.rows.measure(orientation, -1);
-            let wanted = least + words + natural(&*self.options) + 2 * GAP;
+            let wanted = least + words + self.obj().options_width() + 2 * GAP;
             (least, wanted, -1, -1)
         }
 
@@ -143,12 +143,12 @@ mod imp {
                 put(self.toggle.upcast_ref(), end, toggle);
                 end -= GAP;
             }
-            if self.options.is_visible() {
-                let options = natural(&*self.options);
+            let options = self.obj().options_width();
+            if options > 0 {
                 let fits = end - words_at - GAP - options >= WORDS_CHARS * self.obj().char_width();
                 self.options.set_child_visible(fits);
                 self.obj().set_narrow(!fits);
-                if fits {
+                if fits && self.options.is_visible() {
                     end -= options;
                     put(self.options.upcast_ref(), end, options);
                     end -= GAP;
@@ -204,12 +204,27 @@ impl Strip {
         if self.imp().narrow.replace(narrow) == narrow {
             return;
         }
-        // Not while sizes are being handed out: it may show or hide the card.
+        // Not while sizes are being handed out: it shows or hides the options for a screen reader too, and the card.
         glib::idle_add_local_once(clone!(
             #[weak(rename_to = strip)]
             self,
-            move || strip.emit_by_name::<()>("narrow-changed", &[])
+            move || {
+                strip.show_options_box();
+                strip.emit_by_name::<()>("narrow-changed", &[]);
+            }
         ));
+    }
+
+    /// Room that the options need, whether they are shown or not.
+    fn options_width(&self) -> i32 {
+        let buttons = self.imp().buttons.borrow();
+        let gaps = self.imp().options.spacing() * i32::try_from(buttons.len().saturating_sub(1)).unwrap_or(0);
+        gaps + buttons.iter().map(|button| button.measure(gtk::Orientation::Horizontal, -1).1).sum::<i32>()
+    }
+
+    fn show_options_box(&self) {
+        let imp = self.imp();
+        imp.options.set_visible(!imp.buttons.borrow().is_empty() && !imp.narrow.get());
     }
 
     /// Whether the keyboard is on one of its controls.
@@ -319,7 +334,7 @@ impl Strip {
                 imp.buttons.borrow_mut().push(button);
             }
         }
-        imp.options.set_visible(!imp.buttons.borrow().is_empty());
+        self.show_options_box();
         let sending = decision.is_some_and(|decision| decision.stage() != Stage::Pending);
         self.set_inert(true, sending);
     }
