@@ -23,6 +23,7 @@ pub mod screen;
 pub mod snapshot;
 pub mod style;
 pub mod sync;
+pub mod text;
 
 pub use backlog::Backlog;
 pub use keys::KeyParser;
@@ -238,7 +239,7 @@ impl Terminal {
     /// The text on screen, or that above it too: rows without trailing blanks, joined by newlines, blank rows at the
     /// end left away; at most the last `lines`. Untrusted text.
     pub fn text(&self, what: ReadWhat, lines: Option<usize>) -> String {
-        snapshot::text(&self.state.screen, what, lines)
+        text::read(&self.state.screen, what, lines)
     }
 }
 
