@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use signaltty_core::host::terminal::history::{
     HISTORY_BYTES_MAX, HISTORY_LINE_MAX, HISTORY_LINES_MAX,
 };
+use signaltty_core::host::terminal::scan::OSC_MAX;
 use signaltty_core::host::terminal::screen::COMBINING_MAX;
 use signaltty_core::host::terminal::{Fed, Terminal};
 use signaltty_core::model::Size;
@@ -26,7 +27,7 @@ fn feed(terminal: &mut Terminal, bytes: &[u8]) -> Fed {
 fn rebuilt(original: &Terminal) -> Terminal {
     let size = original.size();
     let mut fresh = terminal(size.cols, size.rows);
-    let snapshot = original.snapshot();
+    let snapshot = original.checkpoint();
     let fed = feed(&mut fresh, &snapshot);
     assert!(
         fed.replies.is_empty(),
@@ -41,7 +42,7 @@ fn assert_rebuilt(original: &Terminal) {
     let fresh = rebuilt(original);
     let (expected, got) = (dump(original), dump(&fresh));
     if expected != got {
-        let snapshot = String::from_utf8_lossy(&original.snapshot())
+        let snapshot = String::from_utf8_lossy(&original.checkpoint())
             .escape_debug()
             .to_string();
         panic!(
@@ -110,10 +111,13 @@ fn assert_same(first: &Terminal, second: &Terminal, what: &str) -> Result<(), Te
         what,
         expected,
         got,
-        String::from_utf8_lossy(&first.snapshot()).escape_debug()
+        String::from_utf8_lossy(&first.checkpoint()).escape_debug()
     );
     Ok(())
 }
+
+/// Ends a sequence, and what REP could repeat: that is not rebuilt, since viewers get repetitions written out.
+const NOTHING_UNFINISHED: &[u8] = b"\x18\0";
 
 #[test]
 fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
@@ -126,14 +130,13 @@ fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
     type Case = ((u16, u16), Vec<u8>, Vec<u8>, (u16, u16));
     let property = |((cols, rows), before, after, (new_cols, new_rows)): Case| {
         let mut original = terminal(cols, rows);
-        // What the scanner holds of an unfinished sequence goes to old and new viewers alike.
         feed(&mut original, &before);
-        feed(&mut original, b"\x18\0");
+        feed(&mut original, NOTHING_UNFINISHED);
         let mut fresh = rebuilt(&original);
         assert_same(&original, &fresh, "rebuilt")?;
         let (first, second) = (
-            random::readable(&original.snapshot()),
-            random::readable(&fresh.snapshot()),
+            random::readable(&original.checkpoint()),
+            random::readable(&fresh.checkpoint()),
         );
         prop_assert_eq!(first, second, "a snapshot of it is the same");
         feed(&mut original, &after);
@@ -157,6 +160,68 @@ fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
             format!("{size:?} {before}\nthen {after}\nresized to {new_size:?}")
         },
     );
+}
+
+#[test]
+fn the_next_host_goes_on_in_the_middle_of_anything() {
+    let strategy = (
+        random::size(),
+        random::anything(),
+        any::<prop::sample::Index>(),
+    );
+    let property = |((cols, rows), output, cut): ((u16, u16), Vec<u8>, prop::sample::Index)| {
+        let (before, after) = output.split_at(cut.index(output.len() + 1));
+        let mut original = terminal(cols, rows);
+        let mut next = terminal(cols, rows);
+        feed(&mut original, before);
+        feed(&mut next, &original.checkpoint());
+        let inside_a_character = after
+            .first()
+            .is_some_and(|byte| (0x80..0xC0).contains(byte));
+        if !inside_a_character {
+            // What REP could repeat is not handed over.
+            feed(&mut original, b"\0");
+            feed(&mut next, b"\0");
+        }
+        feed(&mut original, after);
+        feed(&mut next, after);
+        assert_same(&original, &next, "went on")
+    };
+    random::check(1_500, &strategy, property, |(size, output, cut)| {
+        let (before, after) = output.split_at(cut.index(output.len() + 1));
+        format!(
+            "{size:?} {} then {}",
+            random::readable(before),
+            random::readable(after)
+        )
+    });
+}
+
+#[test]
+fn the_next_host_goes_on_in_what_is_too_long() {
+    for (begin, end) in [
+        ("\x1b]52;c;", "\x07"),
+        ("\x1bP", "\x1b\\"),
+        ("\x1b[", "m"),
+        ("\x1b_", "\x1b\\"),
+    ] {
+        let mut original = terminal(80, 24);
+        feed(
+            &mut original,
+            format!("a{begin}{}", "1".repeat(2 * OSC_MAX)).as_bytes(),
+        );
+        let mut next = terminal(80, 24);
+        feed(&mut next, &original.checkpoint());
+        let fed = feed(&mut next, format!("1{end}b").as_bytes());
+        assert_eq!(
+            (
+                next.text(ReadWhat::Screen, None).as_str(),
+                fed.viewers.as_slice()
+            ),
+            ("ab", b"b".as_slice())
+        );
+        assert!(fed.clipboard.is_empty());
+    }
 }
 
 #[test]
