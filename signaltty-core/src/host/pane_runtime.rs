@@ -202,7 +202,7 @@ impl PaneRuntime {
     pub fn add_viewer(&self, id: ViewerId, pid: i32, size: Option<Size>) -> ViewerId {
         let mut screen = self.screen();
         let mut backlog = Backlog::default();
-        backlog.restart(&screen.terminal.snapshot());
+        backlog.restart(&screen.snapshot());
         screen.viewers.push(Viewer {
             id,
             pid,
@@ -230,13 +230,19 @@ impl PaneRuntime {
         loop {
             let wake = {
                 let mut screen = self.screen();
+                let fell_behind = |viewer: &Viewer| viewer.id == id && viewer.backlog.overflowed();
+                // What it missed is in the snapshot.
+                let snapshot = screen
+                    .viewers
+                    .iter()
+                    .any(fell_behind)
+                    .then(|| screen.snapshot());
                 let screen = &mut *screen;
                 let Some(viewer) = screen.viewers.iter_mut().find(|viewer| viewer.id == id) else {
                     return false;
                 };
-                if viewer.backlog.overflowed() {
-                    // It fell behind: what it missed is in the snapshot.
-                    viewer.backlog.restart(&screen.terminal.snapshot());
+                if let Some(snapshot) = snapshot {
+                    viewer.backlog.restart(&snapshot);
                 }
                 let waiting = viewer.backlog.waiting();
                 if !waiting.is_empty() {
@@ -406,6 +412,13 @@ impl Screen {
         self.fed.viewers.clear();
     }
 
+    /// A snapshot for one viewer. What it holds and the others have not seen yet is handed to them.
+    fn snapshot(&mut self) -> Vec<u8> {
+        let snapshot = self.terminal.snapshot(&mut self.fed);
+        self.show();
+        snapshot
+    }
+
     /// Writes a snapshot into the pane's memory when enough output came since the last one.
     fn remember(&mut self, now: u64, id: &PaneId) {
         if !self.memory.wants_snapshot() || now.saturating_sub(self.remembered_ms) < MEMORY_PAUSE_MS
@@ -413,7 +426,7 @@ impl Screen {
             return;
         }
         self.remembered_ms = now;
-        if let Err(error) = self.memory.write_snapshot(&self.terminal.snapshot()) {
+        if let Err(error) = self.memory.write_snapshot(&self.terminal.checkpoint()) {
             tracing::warn!(pane = %id, %error, "a screen is not kept for the next host");
         }
     }

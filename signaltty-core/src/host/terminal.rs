@@ -23,6 +23,7 @@ pub mod screen;
 pub mod snapshot;
 pub mod style;
 pub mod sync;
+pub mod text;
 
 pub use backlog::Backlog;
 pub use keys::KeyParser;
@@ -178,12 +179,6 @@ impl Terminal {
         self.state.sync.expire(now_ms, &mut fed.viewers);
     }
 
-    /// Hands out what is withheld from viewers. To be called before [`Terminal::snapshot`], and its bytes given to
-    /// the viewers that are attached already: the snapshot holds them, so the new viewer must not get them again.
-    pub fn release(&mut self, fed: &mut Fed) {
-        self.state.sync.release(&mut fed.viewers);
-    }
-
     /// Gives it another size. Lines are wrapped anew; the program learns of it from the PTY.
     pub fn resize(&mut self, size: Size) {
         self.size = size.clamped();
@@ -224,8 +219,24 @@ impl Terminal {
         &self.state.modes
     }
 
-    /// The bytes that make a fresh terminal of this size show and be what this one shows and is.
-    pub fn snapshot(&self) -> Vec<u8> {
+    /// The bytes that make a fresh terminal of this size show and be what this one shows and is, for a viewer.
+    ///
+    /// They hold what is withheld of a synchronized update too, so that goes to `fed` first: those who are attached
+    /// are to be given it, the new viewer is not.
+    pub fn snapshot(&mut self, fed: &mut Fed) -> Vec<u8> {
+        self.state.sync.release(&mut fed.viewers);
+        self.rebuild()
+    }
+
+    /// The same for the next host, which feeds them to a new terminal and then all that the program writes from now
+    /// on: what there is of an unfinished sequence comes last.
+    pub fn checkpoint(&self) -> Vec<u8> {
+        let mut bytes = self.rebuild();
+        self.scanner.unfinished(&mut bytes);
+        bytes
+    }
+
+    fn rebuild(&self) -> Vec<u8> {
         let State {
             screen,
             modes,
@@ -238,7 +249,7 @@ impl Terminal {
     /// The text on screen, or that above it too: rows without trailing blanks, joined by newlines, blank rows at the
     /// end left away; at most the last `lines`. Untrusted text.
     pub fn text(&self, what: ReadWhat, lines: Option<usize>) -> String {
-        snapshot::text(&self.state.screen, what, lines)
+        text::read(&self.state.screen, what, lines)
     }
 }
 

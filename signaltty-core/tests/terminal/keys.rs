@@ -135,7 +135,11 @@ fn a_paste_is_one_key_whatever_it_holds() {
         ("\x1b[200~\x1b\x1b[201~", Key::Paste(false)),
         ("\x1b[200~\x1b[201~", Key::Paste(false)),
     ] {
-        assert_eq!(keys(paste.as_bytes()), [expected.clone()], "{paste:?}");
+        assert_eq!(
+            keys(paste.as_bytes()),
+            std::slice::from_ref(&expected),
+            "{paste:?}"
+        );
         let around = format!("a{paste}\r");
         assert_eq!(
             keys(around.as_bytes()),

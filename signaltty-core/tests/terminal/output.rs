@@ -478,10 +478,10 @@ fn a_viewer_that_comes_during_an_update_gets_nothing_twice() {
     let mut terminal = terminal(80, 24);
     feed(&mut terminal, b"\x1b[?2026hone\r\n");
     let mut fed = Fed::default();
-    terminal.release(&mut fed);
+    let snapshot = terminal.snapshot(&mut fed);
     assert_eq!(fed.viewers, b"one\r\n", "for those who were there");
     let mut viewer = self::terminal(80, 24);
-    feed(&mut viewer, &terminal.snapshot());
+    feed(&mut viewer, &snapshot);
     let rest = feed(&mut terminal, b"two\x1b[?2026l").viewers;
     feed(&mut viewer, &rest);
     assert_eq!(viewer.text(ReadWhat::Screen, None), "one\ntwo");
@@ -585,7 +585,7 @@ fn nothing_in_what_viewers_get_makes_them_answer_or_differ() {
         let mut original = terminal(size.0, size.1);
         let mut fed = Fed::default();
         original.feed(&output, 0, &mut fed);
-        original.release(&mut fed);
+        original.snapshot(&mut fed);
         // A viewer is a terminal that would answer all that we do.
         let mut viewer = terminal(size.0, size.1);
         let seen = feed(&mut viewer, &fed.viewers);

@@ -1,9 +1,14 @@
 //! A fresh terminal that is fed a snapshot is the terminal that it was taken of (specs/001 §4).
 
 use proptest::prelude::*;
+use signaltty_core::host::terminal::history::{
+    HISTORY_BYTES_MAX, HISTORY_LINE_MAX, HISTORY_LINES_MAX,
+};
+use signaltty_core::host::terminal::scan::OSC_MAX;
+use signaltty_core::host::terminal::screen::COMBINING_MAX;
 use signaltty_core::host::terminal::{Fed, Terminal};
 use signaltty_core::model::Size;
-use signaltty_core::protocol::params::Colors;
+use signaltty_core::protocol::params::{Colors, ReadWhat};
 
 use crate::dump::dump;
 use crate::random;
@@ -22,7 +27,7 @@ fn feed(terminal: &mut Terminal, bytes: &[u8]) -> Fed {
 fn rebuilt(original: &Terminal) -> Terminal {
     let size = original.size();
     let mut fresh = terminal(size.cols, size.rows);
-    let snapshot = original.snapshot();
+    let snapshot = original.checkpoint();
     let fed = feed(&mut fresh, &snapshot);
     assert!(
         fed.replies.is_empty(),
@@ -37,7 +42,7 @@ fn assert_rebuilt(original: &Terminal) {
     let fresh = rebuilt(original);
     let (expected, got) = (dump(original), dump(&fresh));
     if expected != got {
-        let snapshot = String::from_utf8_lossy(&original.snapshot())
+        let snapshot = String::from_utf8_lossy(&original.checkpoint())
             .escape_debug()
             .to_string();
         panic!(
@@ -106,10 +111,13 @@ fn assert_same(first: &Terminal, second: &Terminal, what: &str) -> Result<(), Te
         what,
         expected,
         got,
-        String::from_utf8_lossy(&first.snapshot()).escape_debug()
+        String::from_utf8_lossy(&first.checkpoint()).escape_debug()
     );
     Ok(())
 }
+
+/// Ends a sequence, and what REP could repeat: that is not rebuilt, since viewers get repetitions written out.
+const NOTHING_UNFINISHED: &[u8] = b"\x18\0";
 
 #[test]
 fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
@@ -119,21 +127,16 @@ fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
         random::program(true),
         random::size(),
     );
-    let property = |((cols, rows), before, after, (new_cols, new_rows)): (
-        (u16, u16),
-        Vec<u8>,
-        Vec<u8>,
-        (u16, u16),
-    )| {
+    type Case = ((u16, u16), Vec<u8>, Vec<u8>, (u16, u16));
+    let property = |((cols, rows), before, after, (new_cols, new_rows)): Case| {
         let mut original = terminal(cols, rows);
-        // What the scanner holds of an unfinished sequence goes to old and new viewers alike.
         feed(&mut original, &before);
-        feed(&mut original, b"\x18\0");
+        feed(&mut original, NOTHING_UNFINISHED);
         let mut fresh = rebuilt(&original);
         assert_same(&original, &fresh, "rebuilt")?;
         let (first, second) = (
-            random::readable(&original.snapshot()),
-            random::readable(&fresh.snapshot()),
+            random::readable(&original.checkpoint()),
+            random::readable(&fresh.checkpoint()),
         );
         prop_assert_eq!(first, second, "a snapshot of it is the same");
         feed(&mut original, &after);
@@ -157,4 +160,174 @@ fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
             format!("{size:?} {before}\nthen {after}\nresized to {new_size:?}")
         },
     );
+}
+
+#[test]
+fn the_next_host_goes_on_in_the_middle_of_anything() {
+    let strategy = (
+        random::size(),
+        random::anything(),
+        any::<prop::sample::Index>(),
+    );
+    let property = |((cols, rows), output, cut): ((u16, u16), Vec<u8>, prop::sample::Index)| {
+        let (before, after) = output.split_at(cut.index(output.len() + 1));
+        let mut original = terminal(cols, rows);
+        let mut next = terminal(cols, rows);
+        feed(&mut original, before);
+        feed(&mut next, &original.checkpoint());
+        let inside_a_character = after
+            .first()
+            .is_some_and(|byte| (0x80..0xC0).contains(byte));
+        if !inside_a_character {
+            // What REP could repeat is not handed over.
+            feed(&mut original, b"\0");
+            feed(&mut next, b"\0");
+        }
+        feed(&mut original, after);
+        feed(&mut next, after);
+        assert_same(&original, &next, "went on")
+    };
+    random::check(1_500, &strategy, property, |(size, output, cut)| {
+        let (before, after) = output.split_at(cut.index(output.len() + 1));
+        format!(
+            "{size:?} {} then {}",
+            random::readable(before),
+            random::readable(after)
+        )
+    });
+}
+
+#[test]
+fn the_next_host_goes_on_in_what_is_too_long() {
+    for (begin, end) in [
+        ("\x1b]52;c;", "\x07"),
+        ("\x1bP", "\x1b\\"),
+        ("\x1b[", "m"),
+        ("\x1b_", "\x1b\\"),
+    ] {
+        let mut original = terminal(80, 24);
+        feed(
+            &mut original,
+            format!("a{begin}{}", "1".repeat(2 * OSC_MAX)).as_bytes(),
+        );
+        let mut next = terminal(80, 24);
+        feed(&mut next, &original.checkpoint());
+        let fed = feed(&mut next, format!("1{end}b").as_bytes());
+        assert_eq!(
+            (
+                next.text(ReadWhat::Screen, None).as_str(),
+                fed.viewers.as_slice()
+            ),
+            ("ab", b"b".as_slice())
+        );
+        assert!(fed.clipboard.is_empty());
+    }
+}
+
+#[test]
+fn a_flood_keeps_the_last_lines_within_bounds() {
+    let mut original = terminal(110, 30);
+    let mut fed = Fed::default();
+    for number in 0..20_000 {
+        fed.clear();
+        original.feed(
+            format!("{number} {}\r\n", "x".repeat(100)).as_bytes(),
+            0,
+            &mut fed,
+        );
+    }
+    let history = original.screen().history();
+    assert_eq!(history.lines().len(), HISTORY_LINES_MAX);
+    assert!(history.bytes() <= HISTORY_BYTES_MAX);
+    let first = history.lines().next().expect("there are lines").text();
+    assert!(first.starts_with("9971 "), "{first}");
+    assert_rebuilt(&original);
+    // Lines that cost more than their text, and one that never ends.
+    for (text, times) in [
+        (
+            "\x1b]8;;https://a.example/\x1b\\a\x1b]8;;\x1b\\b".repeat(40) + "\r\n",
+            10_000,
+        ),
+        ("x".repeat(1_000), 10_000),
+    ] {
+        for _ in 0..times {
+            fed.clear();
+            original.feed(text.as_bytes(), 0, &mut fed);
+        }
+        let history = original.screen().history();
+        assert!(history.bytes() <= HISTORY_BYTES_MAX, "{}", history.bytes());
+        assert!(
+            history
+                .lines()
+                .all(|line| line.text().len() <= HISTORY_LINE_MAX + 110)
+        );
+        assert_rebuilt(&original);
+    }
+}
+
+#[test]
+fn marks_on_one_cell_are_bounded() {
+    let mut original = terminal(20, 5);
+    feed(
+        &mut original,
+        format!("e{}", "\u{301}".repeat(10_000)).as_bytes(),
+    );
+    assert_eq!(
+        original.text(ReadWhat::Screen, None).chars().count(),
+        1 + COMBINING_MAX
+    );
+    assert_rebuilt(&original);
+}
+
+#[test]
+fn the_recorded_screens_of_agents_are_rebuilt_at_every_size() {
+    let Some(screens) = recorded() else {
+        println!("skipped: the recorded screens are not here (SIGNALTTY_SHARED)");
+        return;
+    };
+    assert!(!screens.is_empty());
+    for (name, bytes) in screens {
+        for (cols, rows) in [(100, 30), (40, 10), (7, 3)] {
+            let mut original = terminal(cols, rows);
+            let text = String::from_utf8_lossy(&bytes).replace('\n', "\r\n");
+            feed(&mut original, text.as_bytes());
+            assert_rebuilt(&original);
+            original.resize(Size {
+                cols: cols + 13,
+                rows: rows + 2,
+            });
+            assert_rebuilt(&original);
+            original.resize(Size {
+                cols: cols / 2,
+                rows,
+            });
+            assert_rebuilt(&original);
+            println!("{name} at {cols}x{rows}");
+        }
+    }
+}
+
+/// The screens that agents were recorded with: text, or a program's raw output.
+fn recorded() -> Option<Vec<(String, Vec<u8>)>> {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let shared = std::env::var_os("SIGNALTTY_SHARED").map(std::path::PathBuf::from);
+    let shared = shared.or_else(|| {
+        here.ancestors()
+            .map(|folder| folder.join("shared"))
+            .find(|folder| folder.join("agents").is_dir())
+    })?;
+    let mut screens = Vec::new();
+    for agent in std::fs::read_dir(shared.join("agents")).ok()?.flatten() {
+        for file in std::fs::read_dir(agent.path())
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let name = file.file_name().to_string_lossy().into_owned();
+            if name.starts_with("screen-") {
+                screens.push((name, std::fs::read(file.path()).ok()?));
+            }
+        }
+    }
+    Some(screens)
 }

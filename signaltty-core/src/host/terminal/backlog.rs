@@ -5,7 +5,7 @@
 
 use super::snapshot::CLEAR;
 
-/// Most bytes that wait for one viewer. Room for a snapshot and a burst after it.
+/// Most bytes that wait for one viewer, beside the snapshot that it begins with.
 pub const BACKLOG_MAX: usize = 8 * 1024 * 1024;
 /// Capacity that an empty queue keeps, in bytes.
 const KEEP: usize = 256 * 1024;
@@ -16,6 +16,8 @@ pub struct Backlog {
     bytes: Vec<u8>,
     /// How many of `bytes` were taken already.
     taken: usize,
+    /// Bytes of the snapshot that it began with, until all of it was taken.
+    snapshot: usize,
     overflowed: bool,
 }
 
@@ -25,10 +27,11 @@ impl Backlog {
         if self.overflowed {
             return false;
         }
-        if self.len() + bytes.len() > BACKLOG_MAX {
+        if self.len() + bytes.len() > BACKLOG_MAX + self.snapshot {
             self.overflowed = true;
             self.bytes = Vec::new();
             self.taken = 0;
+            self.snapshot = 0;
             return false;
         }
         // Moving the rest to the front costs no more than was taken before it.
@@ -54,6 +57,7 @@ impl Backlog {
         self.bytes.reserve(CLEAR.len() + snapshot.len());
         self.bytes.extend_from_slice(CLEAR);
         self.bytes.extend_from_slice(snapshot);
+        self.snapshot = self.bytes.len();
     }
 
     /// What waits, in order.
@@ -67,6 +71,7 @@ impl Backlog {
         if self.taken == self.bytes.len() {
             self.bytes.clear();
             self.taken = 0;
+            self.snapshot = 0;
             if self.bytes.capacity() > KEEP {
                 self.bytes.shrink_to(KEEP);
             }

@@ -11,7 +11,7 @@ use alacritty_terminal::index::Column;
 use alacritty_terminal::term::cell::{Cell, Flags};
 use unicode_width::UnicodeWidthChar;
 
-use super::style::Style;
+use super::style::{Look, Style};
 
 /// Most lines that are kept above a screen.
 pub const HISTORY_LINES_MAX: usize = 10_000;
@@ -72,10 +72,29 @@ impl Open {
         }
     }
 
-    fn into_line(self) -> Line {
+    fn line(&self) -> Line {
         Line {
-            text: self.text.into(),
-            runs: self.runs.into(),
+            text: self.text.as_str().into(),
+            runs: self.runs.as_slice().into(),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.runs.clear();
+        self.spacer = false;
+    }
+
+    /// Adds ASCII in the style of what is there.
+    fn push_ascii(&mut self, ascii: &[u8]) {
+        if ascii.is_empty() {
+            return;
+        }
+        self.text
+            .push_str(std::str::from_utf8(ascii).unwrap_or_default());
+        let end = offset(self.text.len());
+        if let Some(run) = self.runs.last_mut() {
+            run.end = end;
         }
     }
 
@@ -92,7 +111,7 @@ impl Open {
             .nth(1)
             .map_or(0, |run| run.end as usize);
         self.text.truncate(end.max(start));
-        let end = bytes(self.text.len());
+        let end = offset(self.text.len());
         if let Some(run) = self.runs.last_mut() {
             run.end = end;
         }
@@ -109,12 +128,17 @@ pub struct History {
     /// Bytes of `lines`.
     bytes: usize,
     open: Option<Open>,
+    /// An empty line with room: lines are made in it, since they come by the hundred thousand.
+    spare: Open,
 }
 
 impl History {
     /// Takes over `row`, the topmost of the screen. If it is `wrapped`, the line goes on in the next row.
     pub fn push(&mut self, row: &Row<Cell>, wrapped: bool) {
-        let mut open = self.open.take().unwrap_or_default();
+        let mut open = self
+            .open
+            .take()
+            .unwrap_or_else(|| std::mem::take(&mut self.spare));
         open.meet(&row[Column(0)]);
         append(row, wrapped, &mut open);
         if wrapped && open.text.len() < HISTORY_LINE_MAX {
@@ -133,7 +157,9 @@ impl History {
 
     fn finish(&mut self, mut open: Open) {
         open.trim();
-        let line = open.into_line();
+        let line = open.line();
+        open.clear();
+        self.spare = open;
         self.bytes += line.bytes();
         self.lines.push_back(line);
         while self.lines.len() > HISTORY_LINES_MAX || self.bytes > HISTORY_BYTES_MAX {
@@ -162,13 +188,13 @@ impl History {
         self.open.is_some()
     }
 
-    /// How many lines there are, an open one included.
-    pub fn len(&self) -> usize {
-        self.lines.len() + usize::from(self.open.is_some())
+    /// Bytes that the whole lines take, at most [`HISTORY_BYTES_MAX`].
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The whole lines, oldest first.
-    pub fn lines(&self) -> impl DoubleEndedIterator<Item = &Line> {
+    pub fn lines(&self) -> impl DoubleEndedIterator<Item = &Line> + ExactSizeIterator {
         self.lines.iter()
     }
 
@@ -176,7 +202,7 @@ impl History {
     pub fn open_line(&self, next: &Cell) -> Option<Line> {
         let mut open = self.open.clone()?;
         open.meet(next);
-        Some(open.into_line())
+        Some(open.line())
     }
 
     /// Takes back the last line as rows of `columns` cells; `next` is the first cell on screen. `None` if there is
@@ -225,20 +251,42 @@ fn is_blank(cell: &Cell) -> bool {
         })
 }
 
+/// Bytes of ASCII that are collected before they go into a line's text.
+const ASCII: usize = 128;
+
 fn append(row: &Row<Cell>, wrapped: bool, open: &mut Open) {
     let end = if wrapped { row.len() } else { occupied(row) };
+    let mut ascii = [0; ASCII];
+    let mut length = 0;
+    let mut look = Look::of_simple(open.runs.last().map_or(&PLAIN, |run| &run.style));
     for cell in &row[Column(0)..Column(end)] {
-        if !cell
-            .flags
-            .intersects(Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER)
+        // Nearly all cells are ASCII that looks like the cell before; the rest goes the long way.
+        if cell.c.is_ascii()
+            && cell.extra.is_none()
+            && look == Some(Look::of(cell))
+            && length < ASCII
         {
+            if !cell.flags.intersects(SPACER) {
+                ascii[length] = cell.c as u8;
+                length += 1;
+            }
+            continue;
+        }
+        open.push_ascii(&ascii[..length]);
+        length = 0;
+        if !cell.flags.intersects(SPACER) {
             push_cell(cell, open);
+            look = cell.extra.is_none().then(|| Look::of(cell));
         }
     }
+    open.push_ascii(&ascii[..length]);
     open.spacer = row
         .last()
         .is_some_and(|cell| cell.flags.contains(Flags::LEADING_WIDE_CHAR_SPACER));
 }
+
+/// Flags of cells that hold no character of their own.
+const SPACER: Flags = Flags::WIDE_CHAR_SPACER.union(Flags::LEADING_WIDE_CHAR_SPACER);
 
 fn push_cell(cell: &Cell, open: &mut Open) {
     let before = open.text.len();
@@ -246,13 +294,13 @@ fn push_cell(cell: &Cell, open: &mut Open) {
     if cell.extra.is_some() {
         open.text.extend(cell.zerowidth().into_iter().flatten());
     }
-    let end = bytes(open.text.len());
+    let end = offset(open.text.len());
     match open.runs.last_mut() {
         Some(run) if run.style.is_of(cell) => run.end = end,
         None if PLAIN.is_of(cell) => (),
         None if before > 0 => {
             open.runs.push(Run {
-                end: bytes(before),
+                end: offset(before),
                 style: PLAIN.clone(),
             });
             open.runs.push(Run {
@@ -268,7 +316,7 @@ fn push_cell(cell: &Cell, open: &mut Open) {
 }
 
 /// A line is far shorter than this can count.
-fn bytes(count: usize) -> u32 {
+fn offset(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 

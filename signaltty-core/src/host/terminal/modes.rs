@@ -29,11 +29,11 @@ const KNOWN: [Known; 17] = [
 /// Modes that no viewer gets: each would make it talk, lock up, resize or withhold, and none is in the model.
 ///
 /// 2 VT52, 3 and 40 132 columns, 45 reverse wrap, 69 margins, 80 and 8452 sixel, 1001 highlight mouse, 1005 mouse
-/// as UTF-8 (which cuts through our key parser's idea of a character), 1016 mouse in pixels, 1042 and 1043 urgency,
+/// as UTF-8 (its reports look like text to the key parser), 1016 mouse in pixels, 1042 and 1043 urgency,
 /// 1070 sixel colours, 2027 grapheme widths, 2031 colour scheme reports, 2048 size reports, 5522 clipboard events,
 /// 9001 console key events.
-const WITHHELD: [u16; 17] = [
-    2, 3, 40, 45, 69, 80, 1001, 1005, 1016, 1042, 1043, 1070, 2027, 2031, 2048, 5522, 9001,
+const WITHHELD: [u16; 18] = [
+    2, 3, 40, 45, 69, 80, 1001, 1005, 1016, 1042, 1043, 1070, 2027, 2031, 2048, 5522, 8452, 9001,
 ];
 /// Origin mode.
 pub const ORIGIN: u16 = 6;
@@ -62,7 +62,7 @@ impl Default for PrivateModes {
 impl PrivateModes {
     /// Whether viewers never get this mode.
     pub fn is_withheld(mode: u16) -> bool {
-        WITHHELD.contains(&mode) || mode == 8452
+        WITHHELD.contains(&mode)
     }
 
     /// Notes that viewers got it.

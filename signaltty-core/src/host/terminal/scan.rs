@@ -147,6 +147,30 @@ impl Scanner {
         }
     }
 
+    /// Writes what was read and handed on to nobody yet, so that another scanner goes on from there.
+    pub fn unfinished(&self, out: &mut Vec<u8>) {
+        if self.state == State::Ground {
+            return out.extend_from_slice(&self.partial[..self.partial_len]);
+        }
+        let kind = match self.state {
+            State::StringEscape | State::StringC1 => self.string,
+            state => state,
+        };
+        match kind {
+            State::Ignored => out.extend_from_slice(b"\x1bX"),
+            // What began it is gone. None of these means anything, whatever follows.
+            State::Osc if self.overflow => out.extend_from_slice(b"\x1b]x"),
+            State::Dcs if self.overflow => out.extend_from_slice(b"\x1bPx"),
+            State::Csi | State::Escape if self.overflow => out.extend_from_slice(b"\x1b[ 0"),
+            _ => out.extend_from_slice(&self.sequence),
+        }
+        match self.state {
+            State::StringEscape => out.push(ESC),
+            State::StringC1 => out.push(C1_LEAD),
+            _ => (),
+        }
+    }
+
     fn ground<'a>(&mut self, bytes: &'a [u8], sink: &mut impl Sink) -> &'a [u8] {
         if self.partial_len > 0 {
             return self.complete(bytes, sink);

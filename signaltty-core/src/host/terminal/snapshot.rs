@@ -1,10 +1,8 @@
-//! The bytes that rebuild a terminal in a fresh one of its size, and the text of one.
+//! The bytes that rebuild a terminal in a fresh one of its size.
 //!
 //! Order matters: what is written first scrolls up, what moves the cursor comes before the cursor is set, and what
 //! changes how text lands (modes, charsets, region) comes after the text. Only plain, old sequences are used, so that
 //! any terminal that is attached shows the same.
-
-use std::borrow::Cow;
 
 use alacritty_terminal::grid::{Cursor, Grid, Row};
 use alacritty_terminal::index::Column;
@@ -18,7 +16,6 @@ use super::modes::PrivateModes;
 use super::query::cursor_style_number;
 use super::screen::{Saved, Screen, is_wrapped, line, row_of};
 use super::style::{Style, push};
-use crate::protocol::params::ReadWhat;
 
 /// Sent before a snapshot to a terminal that is not fresh: a full reset, and the scrollback away.
 ///
@@ -398,79 +395,4 @@ fn erased_tail(cells: &Row<Cell>) -> Option<usize> {
         .rposition(|cell| !is_erased(cell))
         .map_or(0, |used| used + 1);
     (start + 1 < cells.len()).then_some(start)
-}
-
-/// See [`super::Terminal::text`].
-pub fn text(screen: &Screen, what: ReadWhat, lines: Option<usize>) -> String {
-    let most = lines.unwrap_or(usize::MAX);
-    let mut rows: Vec<Cow<'_, str>> = Vec::new();
-    for row in (0..screen.rows()).rev() {
-        let text = row_text(&screen.grid()[line(row)]);
-        if !(rows.is_empty() && text.is_empty()) && rows.len() < most {
-            rows.push(text.into());
-        }
-    }
-    if what == ReadWhat::Scrollback {
-        // Of a line that goes on in the first row, what is above.
-        let (primary, _) = screen
-            .hidden_primary()
-            .unwrap_or((screen.grid(), Saved::default()));
-        let open = screen.history().open_line(&primary[line(0)][Column(0)]);
-        let open = open.iter().flat_map(|line| {
-            wrapped_rows(line.text(), screen.columns())
-                .into_iter()
-                .rev()
-        });
-        rows.extend(
-            open.map(|row| row.trim_end().to_owned().into())
-                .take(most.saturating_sub(rows.len())),
-        );
-        for line in screen.history().lines().rev() {
-            if rows.len() >= most {
-                break;
-            }
-            let room = most - rows.len();
-            let above = wrapped_rows(line.text(), screen.columns());
-            rows.extend(
-                above
-                    .into_iter()
-                    .rev()
-                    .take(room)
-                    .map(|row| row.trim_end().into()),
-            );
-        }
-    }
-    rows.reverse();
-    rows.join("\n")
-}
-
-fn row_text(cells: &Row<Cell>) -> String {
-    let mut text = String::new();
-    for cell in cells {
-        if !cell
-            .flags
-            .intersects(Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER)
-        {
-            text.push(cell.c);
-            text.extend(cell.zerowidth().into_iter().flatten());
-        }
-    }
-    text.truncate(text.trim_end().len());
-    text
-}
-
-/// Cuts a line into the rows that it takes.
-fn wrapped_rows(text: &str, columns: usize) -> Vec<&str> {
-    let mut rows = Vec::new();
-    let (mut start, mut column) = (0, 0);
-    for (at, c) in text.char_indices() {
-        let width = c.width().unwrap_or(0);
-        if column + width > columns {
-            rows.push(&text[start..at]);
-            (start, column) = (at, 0);
-        }
-        column += width;
-    }
-    rows.push(&text[start..]);
-    rows
 }

@@ -132,6 +132,36 @@ impl Style {
     }
 }
 
+/// The part of a look that a cell holds itself, for quick comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    fg: Color,
+    bg: Color,
+    flags: Flags,
+}
+
+impl Look {
+    /// That of a cell, underline colour and link aside.
+    #[inline]
+    pub fn of(cell: &Cell) -> Self {
+        Self {
+            fg: cell.fg,
+            bg: cell.bg,
+            flags: cell.flags.intersection(VISIBLE),
+        }
+    }
+
+    /// That of a style which has no more to it.
+    pub fn of_simple(style: &Style) -> Option<Self> {
+        let simple = style.underline.is_none() && style.link.is_none();
+        simple.then_some(Self {
+            fg: style.fg,
+            bg: style.bg,
+            flags: style.flags,
+        })
+    }
+}
+
 /// Formats into a byte buffer, which cannot fail.
 pub fn push(out: &mut Vec<u8>, arguments: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(arguments);
