@@ -41,7 +41,6 @@ fn a_malformed_line_is_refused_and_the_connection_goes_on() {
         &b"{nonsense\n"[..],
         b"[]\n",
         b"42\n",
-        b"\n",
         b"{\"id\":\"seven\",\"method\":\"pane.list\"}\n",
         b"{\"method\":\"pane.list\"}\n",
         b"{\"id\":-1,\"method\":\"pane.list\"}\n",
@@ -104,7 +103,7 @@ fn a_wrong_type_names_the_path_of_the_member() {
     for (method, params, path) in [
         ("pane.get", json!({"pane_id": 7}), "pane_id"),
         ("pane.get", json!({}), "pane_id"),
-        ("pane.resize", json!({"pane_id": "x", "size": {"cols": "wide", "rows": 1}}), "cols"),
+        ("pane.resize", json!({"pane_id": "x", "cols": "wide", "rows": 1}), "cols"),
         ("pane.spawn", json!({"argv": "sh", "cwd": "/"}), "argv"),
         ("pane.spawn", json!({"argv": ["sh", 1], "cwd": "/"}), "argv[1]"),
         ("hook-event", json!({"agent": "script", "decision": {"prompt": []}}), "decision.prompt"),
@@ -172,12 +171,11 @@ fn an_id_is_used_once() {
 }
 
 #[test]
-fn an_agent_or_a_pane_that_is_not_there_is_no_one_s_failure() {
+fn what_is_not_there_is_named() {
     let world = World::with_host();
     let mut client = world.client();
-    // A payload of an agent that we do not know: nothing to read in it, nothing is held.
-    let reported = client.must("hook-event", json!({"agent": "somebody-new", "payload": {"a": 1}, "hold": true}));
-    assert_eq!((&reported["pane_id"], &reported["held"]), (&Json::Null, &json!(false)));
+    let error = client.must_fail("hook-event", json!({"agent": "somebody-new", "payload": {"a": 1}, "hold": true}));
+    assert_eq!((error.code.as_str(), &error.data["path"]), ("BAD_PARAMS", &json!("agent")));
     for (method, params) in [
         ("pane.get", json!({"pane_id": "nowhere"})),
         ("pane.attach", json!({"pane_id": "nowhere"})),

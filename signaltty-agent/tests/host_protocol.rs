@@ -101,7 +101,7 @@ fn a_viewer_gets_what_is_on_screen_then_what_comes_and_types() {
     // Looking on resizes nothing.
     assert_eq!(pane.tty_size(), (110, 45));
 
-    world.client().must("pane.resize", json!({"pane_id": pane.id, "size": {"cols": 90, "rows": 33}}));
+    world.client().must("pane.resize", json!({"pane_id": pane.id, "cols": 90, "rows": 33}));
     until("the terminal has its new size", || (pane.tty_size() == (90, 33)).then_some(()));
 
     viewer.type_bytes(b"\x04");

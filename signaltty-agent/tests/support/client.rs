@@ -74,7 +74,8 @@ impl Client {
     /// Sends bytes as they are.
     #[track_caller]
     pub fn send_raw(&mut self, bytes: &[u8]) {
-        self.stream.write_all(bytes).expect("the host reads");
+        // A host that has closed the connection is seen when its reply is waited for.
+        let _ = self.stream.write_all(bytes);
     }
 
     /// Sends a request and returns its id without waiting for the reply.
@@ -90,12 +91,15 @@ impl Client {
     /// Waits for the reply to a request.
     ///
     /// # Errors
-    /// The host's.
+    /// The host's; `LOST` where none came.
     #[track_caller]
     pub fn reply(&mut self, id: u64) -> Result<Json, WireFailure> {
-        let mut line = self.wait_for(&format!("the reply to request {id}"), |line| {
-            line.get("event").is_none() && line["id"] == id
-        });
+        let reply = self.find(|line| line.get("event").is_none() && line["id"] == id);
+        let mut line = reply.map_err(|why| WireFailure {
+            code: "LOST".into(),
+            message: format!("{why} before the reply to request {id}"),
+            data: Json::Null,
+        })?;
         match line.get_mut("error") {
             Some(error) => Err(WireFailure {
                 code: error["code"].as_str().unwrap_or_default().to_owned(),
@@ -183,31 +187,22 @@ impl Client {
 
     #[track_caller]
     fn wait_for(&mut self, what: &str, is: impl Fn(&Json) -> bool) -> Json {
-        if let Some(line) = self
-            .unread
-            .iter()
-            .position(&is)
-            .and_then(|at| self.unread.remove(at))
-        {
-            return line;
+        self.find(is)
+            .unwrap_or_else(|why| panic!("{why} before {what}; unread: {:?}", self.unread))
+    }
+
+    /// The first line, read or not, that is as wanted; or why none came.
+    fn find(&mut self, is: impl Fn(&Json) -> bool) -> Result<Json, &'static str> {
+        if let Some(at) = self.unread.iter().position(&is) {
+            return self.unread.remove(at).ok_or("it was lost");
         }
         let end = Instant::now() + PATIENCE;
         loop {
-            match self
-                .lines
-                .recv_timeout(end.saturating_duration_since(Instant::now()))
-            {
-                Ok(line) if is(&line) => return line,
+            match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(line) if is(&line) => return Ok(line),
                 Ok(line) => self.unread.push_back(line),
-                Err(RecvTimeoutError::Disconnected) => {
-                    panic!(
-                        "the host closed the connection before {what}; unread: {:?}",
-                        self.unread
-                    )
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    panic!("{what} did not come; unread: {:?}", self.unread)
-                }
+                Err(RecvTimeoutError::Disconnected) => return Err("the host closed the connection"),
+                Err(RecvTimeoutError::Timeout) => return Err("the wait was over"),
             }
         }
     }

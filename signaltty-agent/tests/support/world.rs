@@ -203,14 +203,10 @@ impl World {
                 .map(|argument| String::from_utf8_lossy(argument).into_owned())
                 .collect()
         };
-        marked(&self.mark())
+        inhabitants(self.folder.path())
             .into_iter()
             .map(|pid| (pid, command(pid)))
             .collect()
-    }
-
-    fn mark(&self) -> String {
-        format!("{MARK}={}", self.folder.path().display())
     }
 
     /// A client that only watches.
@@ -257,9 +253,8 @@ impl Drop for World {
         let keeper = Client::try_connect(&self.socket())
             .and_then(|mut client| client.call("host.info", json!({})).ok())
             .and_then(|info| i32::try_from(info["keeper_pid"].as_i64()?).ok());
-        let mark = self.mark();
         let emptied = within(Duration::from_secs(20), || {
-            let mut left = marked(&mark);
+            let mut left = inhabitants(self.folder.path());
             left.extend(keeper.filter(|pid| alive(*pid)));
             left.iter().copied().for_each(kill);
             if let Some(child) = &mut self.daemon {
@@ -268,7 +263,7 @@ impl Drop for World {
             left.is_empty().then_some(())
         });
         if emptied.is_none() {
-            eprintln!("processes of {mark} are left: {:?}", marked(&mark));
+            eprintln!("processes of {} are left: {:?}", self.folder.path().display(), inhabitants(self.folder.path()));
         }
     }
 }
@@ -403,18 +398,25 @@ pub fn alive(pid: i32) -> bool {
     })
 }
 
-/// The running processes whose environment holds a mark.
-fn marked(mark: &str) -> Vec<i32> {
+/// The running processes of the world in that folder: its mark is in their environment, or its path in their name
+/// (the keeper shows no environment).
+fn inhabitants(folder: &Path) -> Vec<i32> {
+    let mark = format!("{MARK}={}", folder.display());
+    let path = folder.display().to_string();
+    let holds = |pid: i32, file: &str, is: &dyn Fn(&str) -> bool| {
+        let raw = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        raw.split(|byte| *byte == 0)
+            .any(|entry| is(&String::from_utf8_lossy(entry)))
+    };
     let Ok(all) = fs::read_dir("/proc") else {
         return Vec::new();
     };
     all.flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|pid| *pid != std::process::id().cast_signed())
         .filter(|pid| {
-            fs::read(format!("/proc/{pid}/environ")).is_ok_and(|env| {
-                env.split(|byte| *byte == 0)
-                    .any(|entry| entry == mark.as_bytes())
-            })
+            holds(*pid, "environ", &|entry| entry == mark)
+                || holds(*pid, "cmdline", &|entry| entry.starts_with("signaltty-keeper:") && entry.contains(&path))
         })
         .filter(|pid| alive(*pid))
         .collect()

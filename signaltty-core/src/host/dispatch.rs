@@ -386,6 +386,9 @@ async fn input(
             ));
         }
     };
+    if pane(host, &params.pane_id)?.lifecycle == Lifecycle::Exited {
+        return Err(SessionError::PaneExited(params.pane_id).into());
+    }
     let runtime = terminal(host, &params.pane_id)?;
     let keys = whole_input(&bytes);
     host.drive(Command::Typed {

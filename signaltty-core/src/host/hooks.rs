@@ -29,12 +29,11 @@ pub fn report(
 ) -> Result<HookEventReply, WireError> {
     let by = connection.peer.reported_by(host, &params.agent);
     let named = named_pane(connection, params.pane_id.clone())?;
-    let asks = params.decision.is_some();
     let hold = params.hold;
     let resumes = params.resumes.clone();
     let agent = params.agent.clone();
-    let own_pane = (agent == ASK && asks).then(mint_pane_id);
     let reading = read(host, params)?;
+    let own_pane = (agent == ASK && reading.ask.is_some()).then(mint_pane_id);
 
     let hook = hold.then(|| HookId(host.next()));
     let mut core = host.core();
