@@ -114,7 +114,6 @@ async fn read_requests(
                 .await;
                 continue;
             }
-            Read::Line(line) if line.trim().is_empty() => continue,
             Read::Line(line) => line,
         };
         let (id, request) = match read_request(&line) {
