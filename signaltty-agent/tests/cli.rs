@@ -87,11 +87,19 @@ fn attach_shows_the_pane_types_into_it_and_ends_with_it() {
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
+    let mut output = attached.stdout.take().unwrap();
+    let mut shown = Vec::new();
+    // Typed once it shows the pane: before that it is not in the terminal's way yet.
+    while !String::from_utf8_lossy(&shown).contains("ready") {
+        let mut byte = [0];
+        output.read_exact(&mut byte).unwrap();
+        shown.extend(byte);
+    }
     attached.stdin.as_mut().unwrap().write_all(b"words\r").unwrap();
     pane.await_screen("heard words");
-    let mut shown = String::new();
-    attached.stdout.take().unwrap().read_to_string(&mut shown).unwrap();
-    assert!(shown.contains("ready") && shown.contains("heard words"), "{shown}");
+    output.read_to_end(&mut shown).unwrap();
+    let shown = String::from_utf8_lossy(&shown);
+    assert!(shown.contains("heard words"), "{shown}");
     assert_eq!(attached.wait().unwrap().code(), Some(0), "{shown}");
 }
 

@@ -165,8 +165,13 @@ impl Agent {
 #[track_caller]
 fn trust_hooks(pane: &Pane) {
     pane.await_screen("› 1. Review hooks");
-    pane.type_text("\x1b[B");
-    pane.await_screen("› 2. Trust all and continue");
+    // It drops what is typed in its first moments: again, if the mark did not move.
+    super::until("the second row is marked", || {
+        pane.type_text("\x1b[B");
+        within(Duration::from_secs(2), || {
+            pane.screen().contains("› 2. Trust all and continue").then_some(())
+        })
+    });
     pane.type_text("\r");
     pane.await_screen_where("the trust screen is gone", |screen| {
         !screen.contains("Hooks need review")

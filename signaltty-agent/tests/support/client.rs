@@ -188,7 +188,17 @@ impl Client {
     #[track_caller]
     fn wait_for(&mut self, what: &str, is: impl Fn(&Json) -> bool) -> Json {
         self.find(is)
-            .unwrap_or_else(|why| panic!("{why} before {what}; unread: {:?}", self.unread))
+            .unwrap_or_else(|why| panic!("{why} before {what}; unread:{}", self.unread_in_short()))
+    }
+
+    /// The unread lines, each cut to what a failed test's reader wants of it.
+    fn unread_in_short(&self) -> String {
+        let cut = |line: &Json| line.to_string().chars().take(300).collect::<String>();
+        self.unread
+            .iter()
+            .filter(|line| line["event"] != "pane.updated")
+            .map(|line| format!("\n  {}", cut(line)))
+            .collect()
     }
 
     /// The first line, read or not, that is as wanted; or why none came.
@@ -205,6 +215,13 @@ impl Client {
                 Err(RecvTimeoutError::Timeout) => return Err("the wait was over"),
             }
         }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // The reading thread has the same socket; without this it would keep the connection.
+        let _ = self.stream.shutdown(std::net::Shutdown::Both);
     }
 }
 

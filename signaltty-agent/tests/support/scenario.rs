@@ -266,16 +266,21 @@ pub fn watch_answers(vendor: Vendor) {
     let (decision, file) = stage.ask();
     assert_eq!(decision["answerable"], true, "an operator is connected");
     let mut seen = String::new();
-    until("watch shows the command", || {
-        seen.extend(lines.try_iter().map(|line| line + "\n"));
-        seen.contains(file.to_str().unwrap()).then_some(())
-    });
+    let mut shows = |file: &Path| {
+        until("watch shows the command", || {
+            seen.extend(lines.try_iter().map(|line| line + "\n"));
+            seen.contains(file.to_str().unwrap()).then_some(())
+        });
+    };
+    shows(&file);
     watch.stdin.as_mut().expect("its input").write_all(b"Allow once\n").expect("watch reads");
     let cleared = stage.cleared(&decision);
     assert_eq!((&cleared["reason"], &cleared["via"]), (&json!("answered"), &json!("watch")));
     await_file(&file);
 
     let (decision, file) = stage.ask();
+    // What is typed before it is shown is for no question.
+    shows(&file);
     watch.stdin.as_mut().expect("its input").write_all(b"not like that\n").expect("watch reads");
     assert_eq!(stage.cleared(&decision)["applied"], json!({"option_id": "deny", "text": "not like that"}));
     stage.pane.await_turn_end();

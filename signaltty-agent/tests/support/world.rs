@@ -114,13 +114,13 @@ impl World {
             .expect("signaltty runs")
     }
 
-    /// Runs `signaltty … --json`, which must succeed, and reads its document.
+    /// Runs `signaltty --json …`, which must succeed, and reads its document.
     #[track_caller]
     pub fn cli_json<const N: usize>(&self, arguments: [&str; N]) -> Json {
         let done = self
             .command("signaltty")
-            .args(arguments)
             .arg("--json")
+            .args(arguments)
             .output()
             .expect("signaltty runs");
         assert!(
