@@ -37,8 +37,16 @@ pub(super) struct Daemon {
 impl Daemon {
     pub(super) fn run(self) -> Result<(), Failure> {
         if self.stop {
-            let panes = if self.close { ShutdownPanes::Close } else { ShutdownPanes::Keep };
-            return if stop(panes)? { Ok(()) } else { show::line("no host is running") };
+            let panes = if self.close {
+                ShutdownPanes::Close
+            } else {
+                ShutdownPanes::Keep
+            };
+            return if stop(panes)? {
+                Ok(())
+            } else {
+                show::line("no host is running")
+            };
         }
         if self.replace {
             stop(ShutdownPanes::Keep)?;
@@ -51,8 +59,13 @@ impl Daemon {
 fn stop(panes: ShutdownPanes) -> Result<bool, Failure> {
     let mut stopped = false;
     wait_for(async {
-        let Some(client) = host::connect_if_running(Role::Observer).await? else { return Ok(()) };
-        match client.call::<HostShutdown>(HostShutdownParams { panes }).await {
+        let Some(client) = host::connect_if_running(Role::Observer).await? else {
+            return Ok(());
+        };
+        match client
+            .call::<HostShutdown>(HostShutdownParams { panes })
+            .await
+        {
             // It may be gone before its reply is.
             Ok(_) | Err(ClientError::Lost) => {}
             Err(error) => return Err(error.into()),
@@ -86,17 +99,25 @@ async fn until(answers: bool, otherwise: &str) -> Result<(), Failure> {
 /// Is the host, until it is told to end.
 fn serve(replaces: bool) -> Result<(), Failure> {
     tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::try_from_env(LOG_ENV).unwrap_or_else(|_| EnvFilter::new("info")))
+        .with_env_filter(
+            EnvFilter::try_from_env(LOG_ENV).unwrap_or_else(|_| EnvFilter::new("info")),
+        )
         .with_writer(std::io::stderr)
         // Where nobody reads the log any more, that is no reason to fail.
         .log_internal_errors(false)
         .init();
-    let options = Options { program: host::program()?, wait_for_lock: replaces.then_some(CHANGE_MAX) };
+    let options = Options {
+        program: host::program()?,
+        wait_for_lock: replaces.then_some(CHANGE_MAX),
+    };
     match signaltty_core::host::run(options, adapters::registry()) {
         Ok(()) => Ok(()),
         Err(HostError::AlreadyRunning) => {
             // Two clients may start a host at once. The one that lost is told so only when the other's answers.
-            wait_for(until(true, "another host holds the lock and does not answer"))?;
+            wait_for(until(
+                true,
+                "another host holds the lock and does not answer",
+            ))?;
             Err(Failure::failed(HostError::AlreadyRunning.to_string()))
         }
         Err(error) => Err(Failure::failed(error.to_string())),

@@ -22,20 +22,24 @@ pub(super) struct Modes {
 impl Modes {
     /// Hands every byte through: for a terminal within a terminal.
     pub(super) fn raw() -> std::io::Result<Self> {
-        Self::change(Termios::make_raw)
+        // What was typed already is meant for the pane.
+        Self::change(OptionalActions::Now, Termios::make_raw)
     }
 
     /// Hands every key over at once and echoes nothing; Ctrl+C still interrupts.
     pub(super) fn keys() -> std::io::Result<Self> {
-        Self::change(|modes| modes.local_modes -= LocalModes::ICANON | LocalModes::ECHO)
+        // What was typed before anything was shown answers nothing.
+        Self::change(OptionalActions::Flush, |modes| {
+            modes.local_modes -= LocalModes::ICANON | LocalModes::ECHO
+        })
     }
 
-    fn change(change: impl FnOnce(&mut Termios)) -> std::io::Result<Self> {
+    fn change(when: OptionalActions, change: impl FnOnce(&mut Termios)) -> std::io::Result<Self> {
         let stdin = std::io::stdin();
         let saved = tcgetattr(stdin.as_fd())?;
         let mut modes = saved.clone();
         change(&mut modes);
-        tcsetattr(stdin.as_fd(), OptionalActions::Flush, &modes)?;
+        tcsetattr(stdin.as_fd(), when, &modes)?;
         Ok(Self { saved })
     }
 }

@@ -366,6 +366,11 @@ impl Reader<'_> {
             }
             (0, [], b'b') => self.repeat(csi),
             (0, [], b'r') => self.scroll_region(csi),
+            // Relative positions by a name that VTE does not know.
+            (0, [], b'a' | b'e') => {
+                let known = if csi.last == b'a' { 'C' } else { 'B' };
+                self.pass(format!("\x1b[{}{known}", csi.param(0).unwrap_or(1)).as_bytes());
+            }
             // Selective erase: nothing is protected, so it erases all.
             (b'?', [], b'J' | b'K') => {
                 self.pass(

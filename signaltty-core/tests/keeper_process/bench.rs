@@ -159,16 +159,22 @@ pub fn spec(id: &str, argv: &[&str]) -> SpawnSpec {
         pane_id: pane(id),
         argv: argv.iter().map(Into::into).collect(),
         cwd: "/".into(),
-        env: vec![(
-            "PATH".into(),
-            std::env::var_os("PATH").unwrap_or("/usr/bin:/bin".into()),
-        )],
+        env: vec![("PATH".into(), search_path().into())],
         size: Size {
             cols: 200,
             rows: 50,
         },
         meta: format!("record of {id}").into_bytes(),
     }
+}
+
+/// Of the places where this process looks for programs, those that it may look into: a name that is found
+/// nowhere is "not found" only if no place was closed.
+fn search_path() -> String {
+    let path = std::env::var("PATH").unwrap_or("/usr/bin:/bin".to_owned());
+    let open: Vec<_> =
+        path.split(':').filter(|place| std::fs::read_dir(place).is_ok()).collect();
+    open.join(":")
 }
 
 pub fn code(code: i32) -> Exit {
@@ -191,13 +197,11 @@ pub fn read_until<T>(master: impl AsFd, mut done: impl FnMut(&str) -> Option<T>)
     let mut seen = Vec::new();
     let mut chunk = [0; 4_096];
     loop {
-        let mut fds = [PollFd::new(&master, PollFlags::IN)];
         let left = until.saturating_duration_since(Instant::now());
-        rustix::event::poll(&mut fds, Some(&Timespec::try_from(left).unwrap())).unwrap();
-        let read = if fds[0].revents().is_empty() {
-            0
-        } else {
+        let read = if is_ready_within(&master, left) {
             rustix::io::read(&master, &mut chunk).unwrap_or(0)
+        } else {
+            0
         };
         seen.extend(&chunk[..read]);
         let text = String::from_utf8_lossy(&seen);
@@ -216,6 +220,13 @@ pub fn line_after(master: impl AsFd, mark: &str) -> String {
             .split_once('\n')
             .map(|(line, _)| line.trim_end().to_owned())
     })
+}
+
+/// Waits until something can be read, or its other end is closed.
+pub fn is_ready_within(fd: impl AsFd, wait: Duration) -> bool {
+    let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+    rustix::event::poll(&mut fds, Some(&Timespec::try_from(wait).unwrap())).unwrap();
+    !fds[0].revents().is_empty()
 }
 
 /// Waits until something is so.
@@ -243,7 +254,14 @@ pub struct OtherHost {
 
 impl OtherHost {
     pub fn start(bench: &Bench) -> Self {
-        let mut child = Command::new(program())
+        Self::start_by(bench, "exec \"$@\"")
+    }
+
+    /// The same, started by a line of shell that ends in `exec "$@"`.
+    pub fn start_by(bench: &Bench, line: &str) -> Self {
+        let mut child = Command::new("sh")
+            .args(["-c", line, "sh"])
+            .arg(program())
             .args(["host", bench.paths.host.to_str().unwrap()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -271,6 +289,13 @@ impl OtherHost {
     /// Gives it a command without waiting.
     pub fn tell(&mut self, command: &str) {
         writeln!(self.child.stdin.as_mut().unwrap(), "{command}").unwrap();
+    }
+
+    /// Kills it, and tells whether its output was then closed: whether nobody else has it.
+    pub fn kill_and_see_output_closed(mut self) -> bool {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        is_ready_within(self.lines.get_ref(), LONG) && self.line().is_empty()
     }
 
     pub fn kill(mut self) {

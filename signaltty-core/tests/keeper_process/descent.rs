@@ -15,8 +15,7 @@ use signaltty_core::host::paths::{HostPaths, bind_socket};
 use signaltty_core::model::PaneId;
 
 use super::bench::{
-    Bench, Host, LONG, OtherHost, eventually, is_running, line_after, pane, program, run, trial,
-};
+    Bench, Host, LONG, OtherHost, eventually, is_running, line_after, pane, program, run, trial, is_ready_within};
 
 pub fn trials() -> Vec<Trial> {
     vec![
@@ -93,6 +92,7 @@ impl Door {
 
     /// The next probe, with its byte read, so that it is known to wait.
     fn next(&self) -> UnixStream {
+        assert!(is_ready_within(&self.listener, LONG), "no probe came");
         let (mut socket, _) = self.listener.accept().unwrap();
         socket.set_read_timeout(Some(LONG)).unwrap();
         socket.read_exact(&mut [0]).unwrap();
@@ -144,8 +144,8 @@ fn inside() {
     let cases = [
         ("PROBE; read x", true),
         ("sh -c 'PROBE; true'; read x", true),
-        ("nohup PROBE & read x", true),
-        ("(nohup PROBE &); read x", true),
+        ("nohup PROBE >/dev/null 2>&1 & read x", true),
+        ("(nohup PROBE >/dev/null 2>&1 &); read x", true),
         ("((PROBE &) &); read x", true),
         ("env -i PROBE & read x", true),
         ("setsid -w PROBE; read x", true),
@@ -153,7 +153,7 @@ fn inside() {
         ("(COPIED &); read x", true),
         ("setsid -f PROBE; read x", false),
         ("(setsid sh -c '(PROBE &)' &); read x", false),
-        ("env -i $(command -v setsid) -f nohup PROBE; read x", false),
+        ("env -i $(command -v setsid) -f nohup PROBE >/dev/null 2>&1; read x", false),
     ];
     run(async {
         let host = bench.host().await;

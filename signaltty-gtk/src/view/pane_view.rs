@@ -5,6 +5,7 @@
 //! through [`PaneView::send`], which names the decision that it was meant for.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::time::Duration;
 
 use gtk::glib::{self, clone, subclass::prelude::*};
@@ -49,14 +50,14 @@ mod imp {
         pub workspace: glib::WeakRef<WorkspaceObject>,
         pub guard: RefCell<Guard>,
         pub guard_timer: RefCell<Option<glib::SourceId>>,
-        pub chords: RefCell<Chords>,
+        /// The window's keys, shared by all panes.
+        pub chords: RefCell<Rc<RefCell<Chords>>>,
         pub reply: RefCell<Reply>,
         /// Whether the person folded the card of the decision shown.
         pub folded: Cell<bool>,
         /// The decision that the reply entry's text is on its way to.
         pub replying: RefCell<Option<DecisionId>>,
-        /// When the window last got the keyboard, and when a decision last ended here.
-        pub active_since: Cell<Duration>,
+        /// When a decision last ended here.
         pub ended_at: Cell<Option<Duration>>,
         /// The decision whose changes are watched.
         pub watched: RefCell<Option<(DecisionObject, Vec<glib::SignalHandlerId>)>>,
@@ -121,10 +122,11 @@ fn now() -> Duration {
 }
 
 impl PaneView {
-    /// The view of that pane.
-    pub fn new(workspace: &WorkspaceObject, pane: &PaneObject) -> Self {
+    /// The view of that pane. `chords` are the keys of the window that it is in.
+    pub fn new(workspace: &WorkspaceObject, pane: &PaneObject, chords: Rc<RefCell<Chords>>) -> Self {
         let view: Self = glib::Object::new();
         let imp = view.imp();
+        imp.chords.replace(chords);
         imp.workspace.set(Some(workspace));
         imp.pane.replace(Some(pane.clone()));
         let terminal = TerminalView::new(workspace, pane);
@@ -225,15 +227,41 @@ impl PaneView {
         }
     }
 
-    /// The window got the keyboard, or lost it.
-    pub fn window_active(&self, active: bool) {
+    /// Whether a chord may answer now: something is asked, can be seen, and its guard is over.
+    pub fn chords_open(&self) -> bool {
         let imp = self.imp();
-        if active {
-            imp.active_since.set(now());
-            imp.chords.borrow_mut().card_appeared();
-        } else {
-            imp.chords.borrow_mut().lost_keyboard();
+        let asks = self.pane().is_some_and(|pane| pane.decision().is_some());
+        asks && self.is_mapped() && imp.guard.borrow().left(now()).is_zero()
+    }
+
+    /// Alt and a digit were pressed while the keyboard was in this pane. True: it is no key for the program.
+    pub fn chord(&self, digit: u8, press: Press) -> bool {
+        let imp = self.imp();
+        if self.pane().is_none_or(|pane| pane.decision().is_none()) {
+            // A chord that came a moment too late must not reach the program as Esc and a digit.
+            return digit != 0 && imp.ended_at.get().is_some_and(|ended| now().saturating_sub(ended) < GUARD);
         }
+        if press == Press::Held {
+            return true;
+        }
+        if digit == 0 {
+            if self.has_card() {
+                self.toggle_card();
+            }
+            return true;
+        }
+        let button = if self.has_card() {
+            imp.card.button_of(digit).filter(|_| imp.card.is_mapped())
+        } else {
+            // The strip holds the whole request: it is the card.
+            imp.strip.button_of(digit)
+        };
+        match button {
+            Some(button) if button.is_sensitive() => self.choose(&button),
+            // While something is asked, no Alt and digit goes to the program: it may take the digit for an answer.
+            _ => self.error_bell(),
+        }
+        true
     }
 
     fn build(&self) {
@@ -335,14 +363,7 @@ impl PaneView {
             self,
             #[upgrade_or]
             glib::Propagation::Proceed,
-            move |_, key, code, state| view.key_pressed(key, code, state)
-        ));
-        keys.connect_key_released(clone!(
-            #[weak(rename_to = view)]
-            self,
-            move |_, _, code, _| {
-                view.imp().chords.borrow_mut().release(code);
-            }
+            move |_, key, _, state| view.key_pressed(key, state)
         ));
         self.add_controller(keys);
     }
@@ -371,7 +392,7 @@ impl PaneView {
         let imp = self.imp();
         let Some(data) = decision.data() else { return };
         if imp.guard.borrow_mut().show(id, now()) {
-            imp.chords.borrow_mut().card_appeared();
+            imp.chords.borrow().borrow_mut().card_appeared();
             imp.folded.set(false);
             self.start_guard_timer();
         }
@@ -418,6 +439,10 @@ impl PaneView {
         let guarded = !imp.guard.borrow().left(now()).is_zero();
         let sending =
             self.pane().and_then(|pane| pane.decision()).is_some_and(|decision| decision.stage() != Stage::Pending);
+        if sending {
+            // A button that stops acting lets go of the keyboard.
+            self.rest_keyboard();
+        }
         imp.strip.set_inert(guarded, sending);
         imp.card.set_inert(guarded, sending);
     }
@@ -459,7 +484,7 @@ impl PaneView {
     fn came_into_sight(&self) {
         let imp = self.imp();
         imp.guard.borrow_mut().show_again(now());
-        imp.chords.borrow_mut().card_appeared();
+        imp.chords.borrow().borrow_mut().card_appeared();
         self.start_guard_timer();
         self.show_inert();
     }
@@ -474,7 +499,7 @@ impl PaneView {
             self.rest();
         }
         if imp.folded.replace(folded) && !folded {
-            imp.chords.borrow_mut().card_appeared();
+            imp.chords.borrow().borrow_mut().card_appeared();
         }
         self.show_card();
     }
@@ -483,7 +508,7 @@ impl PaneView {
     /// It stays in the reply entry; from a button it goes to the strip, where keys do nothing.
     fn rest_keyboard(&self) {
         let imp = self.imp();
-        let on_button = imp.strip.has_keyboard() || (imp.card.has_keyboard() && !imp.card.reply_has_keyboard());
+        let on_button = (imp.strip.has_keyboard() && !imp.strip.has_focus()) || (imp.card.has_keyboard() && !imp.card.reply_has_keyboard());
         if on_button {
             self.rest();
         }
@@ -595,48 +620,15 @@ impl PaneView {
         self.show_card();
     }
 
-    fn key_pressed(&self, key: gdk::Key, code: u32, state: gdk::ModifierType) -> glib::Propagation {
+    fn key_pressed(&self, key: gdk::Key, state: gdk::ModifierType) -> glib::Propagation {
         let imp = self.imp();
-        if key == gdk::Key::Escape && keys::modifiers(state).is_empty() {
-            // Out of the bar and back to the terminal; in the terminal Esc is the program's.
-            if imp.card.has_keyboard() || imp.strip.has_focus() || imp.strip.has_keyboard() {
-                self.focus_terminal();
-                return glib::Propagation::Stop;
-            }
-            return glib::Propagation::Proceed;
-        }
-        if keys::modifiers(state) != gdk::ModifierType::ALT_MASK {
-            return glib::Propagation::Proceed;
-        }
-        let Some(digit) = keys::digit(&self.display(), code) else { return glib::Propagation::Proceed };
-        let asks = self.pane().is_some_and(|pane| pane.decision().is_some());
-        let now = now();
-        if !asks {
-            // A chord that came a moment too late must not reach the program as Esc and a digit.
-            let late = imp.ended_at.get().is_some_and(|ended| now.saturating_sub(ended) < GUARD);
-            return if late && digit != 0 { glib::Propagation::Stop } else { glib::Propagation::Proceed };
-        }
-        if digit == 0 {
-            if self.has_card() && imp.chords.borrow_mut().press(code, true) == Press::Acts {
-                self.toggle_card();
-            }
+        // Out of the bar and back to the terminal; in the terminal Esc is the program's.
+        let in_bar = imp.card.has_keyboard() || imp.strip.has_focus() || imp.strip.has_keyboard();
+        if key == gdk::Key::Escape && keys::modifiers(state).is_empty() && in_bar {
+            self.focus_terminal();
             return glib::Propagation::Stop;
         }
-        let open = imp.guard.borrow().left(now).is_zero() && now.saturating_sub(imp.active_since.get()) >= GUARD;
-        let press = imp.chords.borrow_mut().press(code, open);
-        let button = if self.has_card() {
-            imp.card.button_of(digit).filter(|_| imp.card.is_mapped())
-        } else {
-            // The strip holds the whole request: it is the card.
-            imp.strip.button_of(digit)
-        };
-        match (press, button) {
-            (Press::Acts, Some(button)) if button.is_sensitive() => self.choose(&button),
-            // While something is asked, no Alt and digit goes to the program: it may take the digit for an answer.
-            (Press::Acts, _) => self.error_bell(),
-            (Press::Held, _) => {}
-        }
-        glib::Propagation::Stop
+        glib::Propagation::Proceed
     }
 
     fn watch(&self, decision: Option<&DecisionObject>) {

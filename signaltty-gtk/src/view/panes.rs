@@ -4,17 +4,20 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 use adw::prelude::*;
 use adw::subclass::prelude::*;
 use gtk::glib::{self, clone, subclass::Signal};
-use gtk::gio;
+use gtk::{gdk, gio};
 use signaltty_core::model::{Layout, LayoutNode, PaneId, SplitDirection};
 
 use super::pane_view::PaneView;
 use crate::model::{PaneObject, WorkspaceObject};
+use crate::keys;
 use crate::rules::arrange;
+use crate::rules::chord::Chords;
 
 mod imp {
     use super::*;
@@ -28,6 +31,8 @@ mod imp {
         pub shown: RefCell<Vec<(adw::TabPage, LayoutNode)>>,
         pub workspace: glib::WeakRef<WorkspaceObject>,
         pub current: RefCell<Option<PaneId>>,
+        /// The keys of the window that answer.
+        pub chords: Rc<RefCell<Chords>>,
         /// Tabs are being brought in line: what happens to them is no person's doing.
         pub reconciling: Cell<bool>,
     }
@@ -152,6 +157,33 @@ impl Panes {
         if let Some(view) = self.current() {
             view.focus_terminal();
         }
+    }
+
+    /// A key went down in the window, wherever the keyboard was. True: it was for a card.
+    pub fn key_pressed(&self, key: gdk::Key, code: u32, state: gdk::ModifierType) -> bool {
+        let imp = self.imp();
+        if matches!(key, gdk::Key::Alt_L | gdk::Key::Alt_R | gdk::Key::Meta_L | gdk::Key::Meta_R) {
+            imp.chords.borrow_mut().alt_pressed();
+            return false;
+        }
+        let Some(digit) = keys::digit(&self.display(), code) else { return false };
+        let focus = self.root().and_then(|root| root.focus());
+        let view = self.current().filter(|view| focus.is_some_and(|focus| focus.is_ancestor(view)));
+        let alone = keys::modifiers(state) == gdk::ModifierType::ALT_MASK;
+        // Folding grants nothing: it needs no guard.
+        let open = alone && view.as_ref().is_some_and(|view| digit == 0 || view.chords_open());
+        let press = imp.chords.borrow_mut().press(code, open);
+        view.filter(|_| alone).is_some_and(|view| view.chord(digit, press))
+    }
+
+    /// A key came up in the window.
+    pub fn key_released(&self, code: u32) {
+        self.imp().chords.borrow_mut().release(code);
+    }
+
+    /// The window lost the keyboard.
+    pub fn lost_keyboard(&self) {
+        self.imp().chords.borrow_mut().lost_keyboard();
     }
 
     /// Turns to the tab so many places on, round at the ends.
@@ -327,7 +359,7 @@ impl Panes {
         if let Some(view) = self.imp().views.borrow().get(id) {
             return Some(view.clone());
         }
-        let view = PaneView::new(workspace, &workspace.pane(id)?);
+        let view = PaneView::new(workspace, &workspace.pane(id)?, self.imp().chords.clone());
         let focus = gtk::EventControllerFocus::new();
         let own = id.clone();
         focus.connect_enter(clone!(

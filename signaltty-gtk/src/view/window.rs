@@ -201,6 +201,7 @@ impl Window {
         imp.panes.follow(workspace);
         imp.sidebar.follow(workspace);
         self.add_controller(shortcuts());
+        self.add_controller(self.chords());
         imp.sidebar.connect_selected(clone!(
             #[weak(rename_to = window)]
             self,
@@ -261,8 +262,8 @@ impl Window {
             move |message| window.tell(message)
         ));
         self.connect_is_active_notify(|window| {
-            for view in window.imp().panes.all() {
-                view.window_active(window.is_active());
+            if !window.is_active() {
+                window.imp().panes.lost_keyboard();
             }
             window.mark_seen();
         });
@@ -271,6 +272,25 @@ impl Window {
         self.panes_changed();
         self.show_banner();
         self.show_count();
+    }
+
+    /// The keys that answer are watched from the window: where they were pressed matters as much as when.
+    fn chords(&self) -> gtk::EventControllerKey {
+        let keys = gtk::EventControllerKey::new();
+        keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+        keys.connect_key_pressed(clone!(
+            #[weak(rename_to = window)]
+            self,
+            #[upgrade_or]
+            glib::Propagation::Proceed,
+            move |_, key, code, state| window.imp().panes.key_pressed(key, code, state).into()
+        ));
+        keys.connect_key_released(clone!(
+            #[weak(rename_to = window)]
+            self,
+            move |_, _, code, _| window.imp().panes.key_released(code)
+        ));
+        keys
     }
 
     fn with_current(&self, call: impl FnOnce(&PaneView)) {

@@ -41,11 +41,7 @@ pub fn write(screen: &Screen, modes: &PrivateModes, title: Option<&str>) -> Vec<
         Some((primary, entered)) => {
             writer.scrolled(screen, primary);
             // The cursor that the primary screen comes back with is saved by entering the alternate one.
-            let state = CursorState {
-                cursor: &primary.saved_cursor,
-                saved: entered,
-            };
-            writer.saved_cursor(primary, &state, "\x1b[?1049h");
+            writer.saved_cursor(&primary.saved_cursor, entered, "\x1b[?1049h");
             writer.neutral();
             writer.out.extend_from_slice(b"\x1b[2J");
             writer.in_place(screen.grid());
@@ -53,23 +49,13 @@ pub fn write(screen: &Screen, modes: &PrivateModes, title: Option<&str>) -> Vec<
     }
     writer.tabs(screen);
     let grid = screen.grid();
-    let saved = CursorState {
-        cursor: &grid.saved_cursor,
-        saved: screen.saved(),
-    };
-    if *saved.cursor != Cursor::default() || saved.saved != Saved::default() {
-        writer.saved_cursor(grid, &saved, "\x1b7");
+    if grid.saved_cursor != Cursor::default() || screen.saved() != Saved::default() {
+        writer.saved_cursor(&grid.saved_cursor, screen.saved(), "\x1b7");
         writer.neutral();
     }
     writer.modes(screen, modes);
     writer.cursor(screen);
     writer.out
-}
-
-/// A cursor with what is saved beside it.
-struct CursorState<'a> {
-    cursor: &'a Cursor<Cell>,
-    saved: Saved,
 }
 
 struct Writer {
@@ -247,29 +233,14 @@ impl Writer {
         }
     }
 
-    /// Brings the cursor to where `state` has it and lets `save` save it. The region is the whole screen.
-    fn saved_cursor(&mut self, grid: &Grid<Cell>, state: &CursorState<'_>, save: &str) {
-        if state.saved.origin {
+    /// Brings the cursor to where `cursor` is and lets `save` save it. The region is the whole screen.
+    fn saved_cursor(&mut self, cursor: &Cursor<Cell>, saved: Saved, save: &str) {
+        if saved.origin {
             self.out.extend_from_slice(b"\x1b[?6h");
         }
-        let row = row_of(state.cursor.point.line);
-        self.position(grid, state.cursor, row);
-        self.pen(state.cursor, state.saved.charset);
+        self.go_to(row_of(cursor.point.line), cursor.point.column.0);
+        self.pen(cursor, saved.charset);
         self.out.extend_from_slice(save.as_bytes());
-        // Writing the last cell again took away the mark that the line goes on; writing what follows sets it again.
-        if state.cursor.input_needs_wrap && is_wrapped(&grid[line(row)]) {
-            self.plain_pen();
-            self.mark_wrapped(grid, row);
-        }
-    }
-
-    /// With the cursor after the last cell of `row`: writes the first of the next, which the line goes on with.
-    fn mark_wrapped(&mut self, grid: &Grid<Cell>, row: usize) {
-        let last = &grid[line(row)][Column(self.columns - 1)];
-        if last.flags.contains(Flags::LEADING_WIDE_CHAR_SPACER) {
-            self.go_to(row, self.columns - 1);
-        }
-        self.cell(&grid[line(row + 1)][Column(0)]);
     }
 
     /// Puts the cursor at its place; `row` as CUP counts it. If it waits to wrap, by writing the last cell again.

@@ -133,16 +133,17 @@ impl Handler for Screen {
     }
 
     fn linefeed(&mut self) {
+        self.stay();
         self.line_down(false);
     }
 
     fn reverse_index(&mut self) {
+        self.stay();
         let row = self.row();
         if row == self.region.start {
             self.scroll_rows_down(self.region.clone(), 1);
         } else {
             self.cursor_mut().point.line = line(row.saturating_sub(1));
-            self.settle_cursor();
         }
     }
 
@@ -162,6 +163,7 @@ impl Handler for Screen {
         let row = self.row();
         if self.region.contains(&row) {
             self.scroll_rows_down(row..self.region.end, rows);
+            self.carriage_return();
         }
     }
 
@@ -169,15 +171,18 @@ impl Handler for Screen {
         let row = self.row();
         if self.region.contains(&row) {
             self.scroll_rows_up(row..self.region.end, rows, false, false);
+            self.carriage_return();
         }
     }
 
     fn insert_blank(&mut self, count: usize) {
+        self.stay();
         self.term.insert_blank(count);
         self.mend_row();
     }
 
     fn delete_chars(&mut self, count: usize) {
+        self.stay();
         // Alacritty erases from the left margin where there are fewer cells than asked for.
         let room = self.columns() - self.cursor().point.column.0;
         self.term.delete_chars(count.min(room));
@@ -185,6 +190,7 @@ impl Handler for Screen {
     }
 
     fn erase_chars(&mut self, count: usize) {
+        self.stay();
         let column = self.cursor().point.column.0;
         self.term.erase_chars(count);
         self.mend_at(column);
@@ -195,7 +201,10 @@ impl Handler for Screen {
         let column = self.cursor().point.column.0;
         let edge = match mode {
             LineClearMode::Right => Some(column),
-            LineClearMode::Left => Some(column + 1),
+            LineClearMode::Left => {
+                self.stay();
+                Some(column + 1)
+            }
             LineClearMode::All => None,
         };
         self.term.clear_line(mode);
@@ -209,10 +218,12 @@ impl Handler for Screen {
         let row = self.row();
         match mode {
             ClearMode::Below => {
+                self.stay();
                 self.term.clear_screen(ClearMode::Below);
                 self.mend_at(self.cursor().point.column.0);
             }
             ClearMode::Above => {
+                self.stay();
                 self.term.clear_screen(ClearMode::Above);
                 if row > 0 {
                     self.term.grid_mut().reset_region(..line(row));
@@ -250,6 +261,7 @@ impl Handler for Screen {
 
     fn save_cursor_position(&mut self) {
         self.term.save_cursor_position();
+        self.term.grid_mut().saved_cursor.input_needs_wrap = false;
         self.saved = Saved {
             origin: self.mode().contains(TermMode::ORIGIN),
             charset: self.charset,
@@ -274,7 +286,6 @@ impl Handler for Screen {
                 self.cursor().point.column.0,
             );
         }
-        self.settle_cursor();
     }
 
     fn reset_state(&mut self) {
@@ -294,8 +305,6 @@ impl Handler for Screen {
     fn decaln(&mut self) {
         self.term.decaln();
         self.cut_above(0);
-        self.region = 0..self.rows();
-        self.place(0, 0);
     }
 
     fn terminal_attribute(&mut self, attr: Attr) {
@@ -400,6 +409,11 @@ impl Handler for Screen {
 }
 
 impl Screen {
+    /// A cursor that waits to wrap does not any more. Which sequences do this, and which do not, is as in VTE.
+    fn stay(&mut self) {
+        self.cursor_mut().input_needs_wrap = false;
+    }
+
     fn blink(&mut self, blinking: bool) {
         let style = self.cursor_style.get_or_insert_with(CursorStyle::default);
         style.blinking = blinking;

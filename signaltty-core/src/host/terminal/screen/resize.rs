@@ -29,6 +29,7 @@ impl Screen {
             std::mem::swap(self.term.grid_mut(), hidden);
             // The cursor that comes back is the one that was on screen, wherever its line went.
             hidden.saved_cursor = hidden.cursor.clone();
+            hidden.saved_cursor.input_needs_wrap = false;
         }
         let old = self.tabs.len();
         self.tabs.truncate(extent.columns);

@@ -17,9 +17,6 @@ impl Screen {
         } else {
             return false;
         }
-        if !wrapping {
-            self.settle_cursor();
-        }
         true
     }
 

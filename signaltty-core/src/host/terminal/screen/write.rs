@@ -163,7 +163,11 @@ impl Screen {
         let row = &grid[cursor.point.line];
         let mut column = cursor.point.column.0;
         if !cursor.input_needs_wrap {
-            column = column.saturating_sub(1);
+            // As in VTE, there is nothing before the first column.
+            let Some(before) = column.checked_sub(1) else {
+                return;
+            };
+            column = before;
         }
         if row[Column(column)].flags.contains(Flags::WIDE_CHAR_SPACER) {
             column = column.saturating_sub(1);
