@@ -52,9 +52,10 @@ pub async fn request(
             Ok(attached) => Then::Attach(Box::new(attached)),
             Err(error) => Then::Reply(Err(error)),
         },
-        Request::HookEvent(params) => {
-            Then::Reply(hooks::report(host, connection, params).and_then(value))
-        }
+        Request::HookEvent(params) => match hooks::report(host, connection, id, params) {
+            Ok(()) => Then::Later,
+            Err(error) => Then::Reply(Err(error)),
+        },
         Request::Subscribe(params) => subscribe(host, connection, id, &params),
         Request::DecisionAnswer(params) => answer(host, connection, id, params),
         Request::PaneSpawn(params) => {

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::connection::Connection;
 use super::hook_peer::HookPeer;
 use super::state::Host;
 use crate::adapter::{AnswerChannel, Ask, AskOption, Holding, Reading};
 use crate::limits::MESSAGE_MAX;
 use crate::model::{DecisionId, HookId, Origin, PaneId, Polarity, TextUse};
-use crate::protocol::WireError;
+use crate::protocol::{ErrorCode, WireError};
 use crate::protocol::params::{DecisionParams, HookEventParams, HookEventReply};
 use crate::session::{Caller, Command, Report};
 
@@ -18,15 +20,19 @@ const ASK: &str = "ask";
 /// Ids that refuse where nobody said what an option does (specs/010 §2.8).
 const REFUSING_IDS: [&str; 4] = ["deny", "reject", "no", "cancel"];
 
-/// Takes one report.
+/// Takes one report and queues the reply to it.
+///
+/// Both happen under one lock: whoever is told of the decision may answer at once, and the verdict must not
+/// overtake the reply that says that there will be one.
 ///
 /// # Errors
 /// `BAD_PARAMS` where it is none; nothing changed then.
 pub fn report(
     host: &Arc<Host>,
     connection: &mut Connection,
+    id: u64,
     params: HookEventParams,
-) -> Result<HookEventReply, WireError> {
+) -> Result<(), WireError> {
     let by = connection.peer.reported_by(host, &params.agent);
     let named = named_pane(connection, params.pane_id.clone())?;
     let hold = params.hold;
@@ -69,11 +75,19 @@ pub fn report(
             core.hooks.remove(&hook);
         }
     }
-    Ok(HookEventReply {
+    let reply = HookEventReply {
         pane_id: reported.pane_id,
         decision_id: reported.decision_id,
         held: reported.held,
-    })
+    };
+    let line = format!("{}\n", json!({ "id": id, "result": reply }));
+    // A connection that does not read its replies is closed, and its hooks with it.
+    if connection.lines.try_send(line.into()).is_err() {
+        let message = "read the replies that wait on this connection first";
+        return Err(WireError::new(ErrorCode::RateLimited, message));
+    }
+    drop(core);
+    Ok(())
 }
 
 /// A pane that the caller names counts for an outside caller; one inside a pane speaks for its own alone.
@@ -83,7 +97,7 @@ fn named_pane(connection: &Connection, named: Option<PaneId>) -> Result<Option<P
         (Caller::Outside, named) => Ok(named),
         (Caller::Inside(Some(own)), Some(named)) if *own == named => Ok(Some(named)),
         (Caller::Inside(_), Some(_)) => Err(WireError::new(
-            crate::protocol::ErrorCode::Forbidden,
+            ErrorCode::Forbidden,
             "a program inside a pane reports for its own pane alone; leave pane_id out",
         )),
     }

@@ -20,6 +20,7 @@ use super::{clock, hardening, spawn};
 use crate::adapter::Adapters;
 use crate::limits::CONNECTIONS_MAX;
 use crate::paths::PathError;
+use crate::protocol::{ErrorCode, WireError};
 use crate::session::Command;
 
 /// How a host is started.
@@ -133,7 +134,12 @@ async fn accept(host: &Arc<Host>, listener: UnixListener) {
             }
         };
         let Some(slot) = Slot::take(&host.connections, CONNECTIONS_MAX) else {
-            tracing::warn!("refused a connection: there are {CONNECTIONS_MAX} already");
+            let message = format!("this host serves {CONNECTIONS_MAX} connections already");
+            let error = WireError::new(ErrorCode::RateLimited, message);
+            host.refused(&error);
+            // One line that its buffer surely takes; whoever does not read it finds the connection closed.
+            let line = format!("{}\n", serde_json::json!({ "id": null, "error": error }));
+            let _ = stream.try_write(line.as_bytes());
             continue;
         };
         let host = host.clone();
