@@ -15,12 +15,19 @@
 //! ```text
 //! keeper.rs        (this)
 //!   wire.rs          the messages, versioned
+//!     codec.rs         as bytes
 //!   link.rs          frames and descriptors over a socket, for both ends
 //!   entry.rs         becoming a keeper
 //!   process.rs       the keeper's loop
+//!     pane.rs          one pane
+//!     peers.rs         who comes, and who of them is the host
+//!     host.rs          hearing and telling the host
+//!     requests.rs      carrying out what it asks for
 //!   child.rs         from fork to exec
 //!   memory.rs        snapshot and output that outlive a host
 //!   client.rs        the host's handle
+//!     connection.rs    hello, and the task behind the handle
+//!     error.rs         what can go wrong
 //!   start.rs         finding or starting a keeper
 //! ```
 

@@ -172,8 +172,10 @@ pub fn spec(id: &str, argv: &[&str]) -> SpawnSpec {
 /// nowhere is "not found" only if no place was closed.
 fn search_path() -> String {
     let path = std::env::var("PATH").unwrap_or("/usr/bin:/bin".to_owned());
-    let open: Vec<_> =
-        path.split(':').filter(|place| std::fs::read_dir(place).is_ok()).collect();
+    let open: Vec<_> = path
+        .split(':')
+        .filter(|place| std::fs::read_dir(place).is_ok())
+        .collect();
     open.join(":")
 }
 

@@ -15,7 +15,9 @@ use signaltty_core::host::paths::{HostPaths, bind_socket};
 use signaltty_core::model::PaneId;
 
 use super::bench::{
-    Bench, Host, LONG, OtherHost, eventually, is_running, line_after, pane, program, run, trial, is_ready_within};
+    Bench, Host, LONG, OtherHost, eventually, is_ready_within, is_running, line_after, pane,
+    program, run, trial,
+};
 
 pub fn trials() -> Vec<Trial> {
     vec![
@@ -153,7 +155,10 @@ fn inside() {
         ("(COPIED &); read x", true),
         ("setsid -f PROBE; read x", false),
         ("(setsid sh -c '(PROBE &)' &); read x", false),
-        ("env -i $(command -v setsid) -f nohup PROBE >/dev/null 2>&1; read x", false),
+        (
+            "env -i $(command -v setsid) -f nohup PROBE >/dev/null 2>&1; read x",
+            false,
+        ),
     ];
     run(async {
         let host = bench.host().await;

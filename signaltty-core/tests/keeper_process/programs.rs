@@ -13,8 +13,8 @@ use signaltty_core::host::keeper::{KeeperError, KeeperEvent, META_MAX, SpawnErro
 use signaltty_core::host::pty::Pty;
 
 use super::bench::{
-    Bench, LONG, OtherHost, code, eventually, is_running, line_after, pane, read_until, run, signal, spec,
-    trial,
+    Bench, LONG, OtherHost, code, eventually, is_running, line_after, pane, read_until, run,
+    signal, spec, trial,
 };
 
 pub fn trials() -> Vec<Trial> {
@@ -48,7 +48,10 @@ pub fn trials() -> Vec<Trial> {
             "a_program_has_its_terminal_open_and_nothing_else",
             descriptors,
         ),
-        trial("the_keeper_keeps_nothing_that_its_starter_had_open", inherited_descriptors),
+        trial(
+            "the_keeper_keeps_nothing_that_its_starter_had_open",
+            inherited_descriptors,
+        ),
         trial("a_program_starts_with_default_signals", default_signals),
         trial(
             "a_signal_reaches_the_program_or_what_runs_in_its_foreground",
@@ -251,7 +254,10 @@ fn descriptors() {
         let script = "echo mark $(ls /proc/self/fd) and $(ls -l /proc/self/fd/0)";
         let spawned = host.spawn("p", &["sh", "-c", script]).await;
         let line = line_after(&spawned.master, "mark ");
-        assert!(line.starts_with("0 1 2 3 and ") && line.contains("/dev/pts/"), "{line}");
+        assert!(
+            line.starts_with("0 1 2 3 and ") && line.contains("/dev/pts/"),
+            "{line}"
+        );
     });
 }
 
@@ -260,7 +266,10 @@ fn inherited_descriptors() {
     // The host has its output open as 9 too, and passes that on to all that it starts.
     let mut host = OtherHost::start_by(&bench, "exec 9>&1; exec \"$@\"");
     assert!(host.ask("spawn p sleep 1000").parse::<i32>().is_ok());
-    assert!(host.kill_and_see_output_closed(), "the keeper keeps what it inherited");
+    assert!(
+        host.kill_and_see_output_closed(),
+        "the keeper keeps what it inherited"
+    );
 }
 
 fn default_signals() {

@@ -1,31 +1,26 @@
 //! The host's handle to its keeper.
 
-use std::collections::HashMap;
+mod connection;
+mod error;
+
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 use tokio::sync::{mpsc, oneshot};
 
-use super::link::{Filled, Link};
-use super::memory::{MemoryError, PaneMemory};
+use self::connection::{Actor, Answer, Call, greet, terminal_and_memory, unexpected};
+pub use self::error::{KeeperError, SpawnError};
+use super::memory::PaneMemory;
 use super::process::EXEC_WAIT;
 use super::start;
-use super::wire::{
-    BODY_MAX, Frame, META_MAX, Refusal, Reply, Request, STRINGS_MAX, SpawnRequest, Stage, Target,
-    VERSION, VERSION_OLDEST,
-};
-use crate::host::ancestry;
+use super::wire::{BODY_MAX, META_MAX, Reply, Request, STRINGS_MAX, SpawnRequest, Stage, Target};
 use crate::host::lock::HostLock;
 use crate::host::paths::{HostPaths, prepare_folder};
-use crate::host::peer::Peer;
 use crate::model::{Exit, PaneId, Size};
-use crate::paths::PathError;
 
 /// How often a keeper that ended just when we came is looked for, or started, again.
 const TRIES: usize = 5;
@@ -35,112 +30,8 @@ const REPLY_WAIT: Duration = Duration::from_secs(10);
 const SHUTDOWN_MARGIN: Duration = Duration::from_secs(5);
 /// Requests that wait for their turn.
 const CALLS: usize = 64;
-/// Requests whose reply is awaited.
-const AWAITED_MAX: usize = 256;
 /// Events that the host has not taken yet. Beyond them the keeper is not read until it does.
 const EVENTS: usize = 1_024;
-
-/// Why the keeper did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum KeeperError {
-    /// No socket for it could be made.
-    #[error(transparent)]
-    Socket(PathError),
-    /// Its socket is there and cannot be connected to.
-    #[error("cannot connect to the keeper: {0}")]
-    Connect(#[source] io::Error),
-    /// It could not be started.
-    #[error("{} keeper: {reason}", program.display())]
-    Start {
-        /// The program.
-        program: PathBuf,
-        /// What it said, or how it ended.
-        reason: String,
-    },
-    /// It does not take this process for the host.
-    #[error("the keeper refuses this host: {}", refusal(*.0))]
-    Refused(Refusal),
-    /// Who listens on the keeper's socket is no keeper of ours: another user's process, one that runs inside a
-    /// pane or may do so, or one that lies about its pid.
-    #[error(
-        "process {} listens on the keeper's socket and is no keeper that can be trusted",
-        pid.map_or_else(|| "of another namespace".to_owned(), |pid| pid.to_string())
-    )]
-    Impostor {
-        /// Its process, if that can be seen.
-        pid: Option<i32>,
-    },
-    /// What it sent cannot be understood.
-    #[error("the keeper sent what is no message: {0}")]
-    Malformed(String),
-    /// It does not answer.
-    #[error("the keeper does not answer")]
-    Silent,
-    /// It is gone, and the panes with it.
-    #[error("the keeper is gone")]
-    Lost,
-    /// It has no such pane.
-    #[error("the keeper holds no such pane")]
-    NoSuchPane,
-    /// The pane's program has ended.
-    #[error("the pane's program has ended")]
-    Ended,
-    /// The record of a pane is over [`META_MAX`].
-    #[error("a pane's record of {len} bytes is over the bound of {META_MAX}")]
-    TooLarge {
-        /// Its length.
-        len: usize,
-    },
-    /// The kernel said no.
-    #[error("the keeper: {0}")]
-    Io(#[source] io::Error),
-}
-
-fn refusal(reason: Refusal) -> &'static str {
-    match reason {
-        Refusal::NoLock => "it does not hold the host lock",
-        Refusal::Version => "they have no version of their messages in common",
-        Refusal::Inside => "it runs inside a pane, or that cannot be ruled out",
-        Refusal::User => "it is another user's",
-        Refusal::Malformed => "it sent what is no message",
-    }
-}
-
-/// Why a program did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum SpawnError {
-    /// The folder cannot be entered.
-    #[error("cannot enter {}: {source}", cwd.display())]
-    Cwd {
-        /// The folder.
-        cwd: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The program cannot be run.
-    #[error("cannot run {}: {source}", program.to_string_lossy())]
-    Program {
-        /// The program.
-        program: OsString,
-        /// Why: `NotFound`, `PermissionDenied`, `E2BIG`, …
-        source: io::Error,
-    },
-    /// No terminal, no memory or no process was to be had.
-    #[error("cannot make the pane's terminal: {0}")]
-    Setup(#[source] io::Error),
-    /// There is a pane of that id.
-    #[error("there is a pane {0} already")]
-    Exists(PaneId),
-    /// The keeper holds as many panes as it may.
-    #[error("the keeper holds as many panes as it may")]
-    TooMany,
-    /// Arguments, variables or record are empty where they may not be, hold a NUL, or are too many.
-    #[error("{0}")]
-    Invalid(&'static str),
-    /// The keeper did not even try.
-    #[error(transparent)]
-    Keeper(#[from] KeeperError),
-}
 
 /// A program to start in a new pane.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -208,14 +99,6 @@ pub enum KeeperEvent {
 pub struct Keeper {
     calls: mpsc::Sender<Call>,
     pid: i32,
-}
-
-type Answer = Result<(Reply, Vec<OwnedFd>), KeeperError>;
-
-#[derive(Debug)]
-struct Call {
-    request: Request,
-    answer: oneshot::Sender<Answer>,
 }
 
 impl Keeper {
@@ -438,23 +321,6 @@ fn millis(grace: Duration) -> u32 {
     u32::try_from(grace.as_millis()).unwrap_or(u32::MAX)
 }
 
-fn unexpected(reply: Reply) -> KeeperError {
-    match reply {
-        Reply::NotKnown => KeeperError::Malformed("it is too old for this request".to_owned()),
-        other => KeeperError::Malformed(format!("{other:?} at the wrong time")),
-    }
-}
-
-fn terminal_and_memory(fds: Vec<OwnedFd>) -> Result<(OwnedFd, PaneMemory), KeeperError> {
-    let [master, memory] = <[OwnedFd; 2]>::try_from(fds)
-        .map_err(|fds| KeeperError::Malformed(format!("{} descriptors of a pane", fds.len())))?;
-    let memory = PaneMemory::open(memory).map_err(|error| match error {
-        MemoryError::Io(error) => KeeperError::Io(error),
-        error => KeeperError::Malformed(error.to_string()),
-    })?;
-    Ok((master, memory))
-}
-
 /// Checks here what the keeper would refuse as no message.
 fn spawn_request(spec: &SpawnSpec) -> Result<SpawnRequest, SpawnError> {
     let bytes = |text: &OsString| text.clone().into_vec();
@@ -512,226 +378,4 @@ fn spawn_request(spec: &SpawnSpec) -> Result<SpawnRequest, SpawnError> {
         env,
         meta: spec.meta.clone(),
     })
-}
-
-/// Says hello with the lock, and takes what the keeper holds.
-async fn greet(
-    socket: OwnedFd,
-    lock: &HostLock,
-    keeper_socket: &Path,
-) -> Result<(AsyncFd<Link>, i32, Vec<HeldPane>), KeeperError> {
-    let peer = Peer::of(&socket).map_err(KeeperError::Io)?;
-    let impostor = || KeeperError::Impostor { pid: peer.pid };
-    if !peer.is_alive() {
-        return Err(KeeperError::Lost);
-    }
-    let ours = rustix::process::geteuid().as_raw();
-    if peer.uid != ours || ancestry::may_be_below_keeper_of(&peer, keeper_socket) {
-        return Err(impostor());
-    }
-    let link = Link::new(socket).map_err(KeeperError::Io)?;
-    // SAFETY: a link owns its socket and never replaces it, so it is the same open descriptor to the end.
-    let mut link =
-        unsafe { AsyncFd::register(link) }.map_err(|error| KeeperError::Io(error.into()))?;
-    let mut hello = Request::Hello {
-        oldest: VERSION_OLDEST,
-        newest: VERSION,
-    }
-    .encode(1);
-    hello.fds = vec![lock.as_fd().try_clone_to_owned().map_err(KeeperError::Io)?];
-    link.get_mut().queue(hello);
-    let mut keeper_pid = None;
-    let mut held = Vec::new();
-    loop {
-        let frame = next_frame(&mut link).await?;
-        let reply = Reply::decode(frame.kind, &frame.body)
-            .map_err(|malformed| KeeperError::Malformed(malformed.to_string()))?;
-        match (reply, keeper_pid) {
-            (Reply::Refused { reason }, _) => return Err(KeeperError::Refused(reason)),
-            // The kernel's word counts: by this pid we tell who is inside.
-            (Reply::Welcome { pid, .. }, None) if peer.pid == Some(pid) => keeper_pid = Some(pid),
-            (Reply::Welcome { .. }, None) => return Err(impostor()),
-            (
-                Reply::Pane {
-                    pane_id,
-                    pid,
-                    exit,
-                    meta,
-                },
-                Some(_),
-            ) => {
-                let (master, memory) = terminal_and_memory(frame.fds)?;
-                let pane_id = PaneId::from_trusted(pane_id);
-                held.push(HeldPane {
-                    pane_id,
-                    pid,
-                    exit,
-                    meta,
-                    master,
-                    memory,
-                });
-            }
-            (Reply::HandedOver, Some(pid)) => return Ok((link, pid, held)),
-            (other, _) => return Err(unexpected(other)),
-        }
-    }
-}
-
-/// Reads the next frame, writing what is in line meanwhile.
-async fn next_frame(link: &mut AsyncFd<Link>) -> Result<Frame, KeeperError> {
-    loop {
-        let frame = link.get_mut().next_frame(BODY_MAX);
-        if let Some(frame) =
-            frame.map_err(|malformed| KeeperError::Malformed(malformed.to_string()))?
-        {
-            return Ok(frame);
-        }
-        exchange(link).await?;
-    }
-}
-
-/// Waits until something can be read or written, and does both.
-async fn exchange(link: &mut AsyncFd<Link>) -> Result<(), KeeperError> {
-    // A broken pipe may still hold the keeper's last words, such as why it refuses.
-    let _ = link.get_mut().flush();
-    let interest = if link.get_ref().has_output() {
-        Interest::READABLE | Interest::WRITABLE
-    } else {
-        Interest::READABLE
-    };
-    let mut ready = link.ready_mut(interest).await.map_err(KeeperError::Io)?;
-    if ready.ready().is_readable() {
-        match ready.get_inner_mut().fill() {
-            Ok(Filled::Some) => {}
-            Ok(Filled::Nothing) => ready.clear_ready_matching(tokio::io::Ready::READABLE),
-            Ok(Filled::Closed) => return Err(KeeperError::Lost),
-            Err(error) => return Err(KeeperError::Io(error)),
-        }
-    }
-    if ready.ready().is_writable() {
-        let link = ready.get_inner_mut();
-        if link.flush().is_ok() && link.has_output() {
-            ready.clear_ready_matching(tokio::io::Ready::WRITABLE);
-        }
-    }
-    Ok(())
-}
-
-/// Owns the connection: requests go out, replies go to whoever asked, events to the host.
-struct Actor {
-    link: AsyncFd<Link>,
-    awaited: HashMap<u32, Awaited>,
-    last_id: u32,
-    events: mpsc::Sender<KeeperEvent>,
-}
-
-struct Awaited {
-    answer: oneshot::Sender<Answer>,
-    /// The pane that a spawn makes: ended again if nobody waits for it any more.
-    spawns: Option<String>,
-}
-
-impl Actor {
-    fn new(link: AsyncFd<Link>, events: mpsc::Sender<KeeperEvent>) -> Self {
-        Self {
-            link,
-            awaited: HashMap::new(),
-            last_id: 1,
-            events,
-        }
-    }
-
-    async fn run(mut self, mut calls: mpsc::Receiver<Call>) {
-        loop {
-            // Reading comes first, so that replies are taken before more is asked.
-            let room = !self.link.get_ref().has_output() && self.awaited.len() < AWAITED_MAX;
-            tokio::select! {
-                biased;
-                frame = next_frame(&mut self.link) => match frame {
-                    Ok(frame) => {
-                        if self.take(frame).await.is_err() {
-                            break;
-                        }
-                    }
-                    Err(_) => break,
-                },
-                call = calls.recv(), if room => match call {
-                    Some(call) => self.ask(call),
-                    // The host has let go of its handles. That is no loss.
-                    None => return,
-                },
-            }
-        }
-        // Dropping `awaited` tells those that wait.
-        self.awaited.clear();
-        calls.close();
-        let _ = self.events.send(KeeperEvent::Lost).await;
-    }
-
-    fn ask(&mut self, call: Call) {
-        if call.answer.is_closed() {
-            return;
-        }
-        let id = self.new_id();
-        self.link.get_mut().queue(call.request.encode(id));
-        let spawns = match call.request {
-            Request::Spawn(spawn) => Some(spawn.pane_id),
-            _ => None,
-        };
-        self.awaited.insert(
-            id,
-            Awaited {
-                answer: call.answer,
-                spawns,
-            },
-        );
-    }
-
-    /// 0 stands for no request, and an awaited id is not given twice.
-    fn new_id(&mut self) -> u32 {
-        loop {
-            self.last_id = self.last_id.wrapping_add(1);
-            if self.last_id != 0 && !self.awaited.contains_key(&self.last_id) {
-                return self.last_id;
-            }
-        }
-    }
-
-    async fn take(&mut self, frame: Frame) -> Result<(), KeeperError> {
-        let reply = Reply::decode(frame.kind, &frame.body)
-            .map_err(|malformed| KeeperError::Malformed(malformed.to_string()))?;
-        if let Reply::Exited { pane_id, exit } = reply {
-            let event = KeeperEvent::Exited {
-                pane_id: PaneId::from_trusted(pane_id),
-                exit,
-            };
-            // A host that has dropped its receiver does not care.
-            let _ = self.events.send(event).await;
-            return Ok(());
-        }
-        let Some(awaited) = self.awaited.remove(&frame.id) else {
-            return Ok(());
-        };
-        let started = matches!(reply, Reply::Spawned { .. });
-        if awaited.answer.send(Ok((reply, frame.fds))).is_err() && started {
-            if let Some(pane_id) = awaited.spawns {
-                self.abandon(pane_id);
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends a program whose pane nobody has.
-    fn abandon(&mut self, pane_id: String) {
-        let link = self.link.get_mut();
-        link.queue(
-            Request::Signal {
-                pane_id: pane_id.clone(),
-                target: Target::Program,
-                signal: libc::SIGKILL,
-            }
-            .encode(0),
-        );
-        link.queue(Request::Forget { pane_id }.encode(0));
-    }
 }

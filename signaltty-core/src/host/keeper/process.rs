@@ -1,35 +1,28 @@
 //! The keeper's process: one thread, one poll loop, no runtime. It lives as long as there is a pane.
 
-use std::fs::File;
+mod host;
+mod pane;
+mod peers;
+mod requests;
+
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fs::FlockOperation;
 use rustix::io::Errno;
-use rustix::net::SocketFlags;
-use rustix::process::{Pid, Rlimit, Signal, WaitOptions, WaitStatus};
+use rustix::process::{Rlimit, Signal, WaitOptions, WaitStatus};
 
-use super::child::{self, Failure, Forked};
-use super::link::{Filled, Link};
-use super::memory;
-use super::wire::{
-    BODY_MAX, Frame, HELD_MAX, HELLO_MAX, Refusal, Reply, Request, SpawnRequest, Stage, Target,
-    VERSION, VERSION_OLDEST,
-};
-use crate::host::ancestry;
-use crate::host::lock;
-use crate::host::peer::Peer;
+use self::host::Host;
+use self::pane::Pane;
+use self::peers::Waiting;
+use super::child::Failure;
+use super::wire::{Reply, Stage};
 use crate::model::Exit;
 
 /// Without a pane and without a host the keeper ends after this.
 pub const IDLE_EXIT: Duration = Duration::from_secs(5);
-/// How long a peer may take to say hello.
-const HELLO_WAIT: Duration = Duration::from_secs(5);
-/// Peers that have not said hello yet. One more, and the one that has been silent longest goes.
-const PEERS_MAX: usize = 8;
 /// How long a program may take from fork to exec: a folder on a dead network mount must not hold it for ever.
 pub(super) const EXEC_WAIT: Duration = Duration::from_secs(10);
 /// What the panes get between SIGHUP and SIGKILL when the keeper itself is told to end by SIGTERM.
@@ -49,40 +42,6 @@ pub(super) struct Setup {
     pub(super) signals: OwnedFd,
     /// The limit of open files for programs.
     pub(super) files: Rlimit,
-}
-
-struct Pane {
-    id: String,
-    pid: i32,
-    master: OwnedFd,
-    memory: OwnedFd,
-    meta: Vec<u8>,
-    exit: Option<Exit>,
-    /// Whether this host knows of the exit.
-    told: bool,
-    /// Until the exec is known to have worked.
-    starting: Option<Starting>,
-    /// When SIGKILL is due.
-    kill_at: Option<Instant>,
-}
-
-struct Starting {
-    report: OwnedFd,
-    /// The request that waits for the outcome. None once its host is gone.
-    request: Option<u32>,
-    until: Instant,
-}
-
-/// The one host.
-struct Host {
-    link: Link,
-    /// The next pane to hand over; none when all are.
-    handing_over: Option<usize>,
-}
-
-struct Waiting {
-    link: Link,
-    until: Instant,
 }
 
 struct Ending {
@@ -264,224 +223,6 @@ impl Keeper {
         }
     }
 
-    /// A program's report is there: it runs, or it never did.
-    fn started(&mut self, index: usize) {
-        let Some(pane) = self.panes.get_mut(index) else {
-            return;
-        };
-        let Some(start) = &pane.starting else { return };
-        let mut bytes = [0; Failure::LEN];
-        let outcome = match rustix::io::read(&start.report, &mut bytes) {
-            Ok(0) => Ok(()),
-            Ok(Failure::LEN) => Err(Failure::read(bytes)),
-            Ok(_) => Err(Failure {
-                stage: Stage::Setup,
-                errno: libc::EIO,
-            }),
-            Err(Errno::INTR | Errno::AGAIN) => return,
-            Err(error) => Err(error.into()),
-        };
-        self.settle_start(index, outcome);
-    }
-
-    fn settle_start(&mut self, index: usize, outcome: Result<(), Failure>) {
-        let Some(pane) = self.panes.get_mut(index) else {
-            return;
-        };
-        let Some(start) = pane.starting.take() else {
-            return;
-        };
-        let (reply, fds) = match outcome.and_then(|()| pane.handles()) {
-            Ok(fds) => (Reply::Spawned { pid: pane.pid }, fds),
-            Err(Failure { stage, errno }) => {
-                // A child that failed ends by itself; one that took too long does not. Reaped as any other.
-                if pane.exit.is_none() {
-                    signal_group(pane.pid, Signal::KILL);
-                }
-                self.panes.remove(index);
-                (Reply::SpawnFailed { stage, errno }, Vec::new())
-            }
-        };
-        if let (Some(host), Some(request)) = (&mut self.host, start.request) {
-            host.link.queue(reply.encode(request, fds));
-        }
-    }
-
-    fn host_ready(&mut self, ready: PollFlags) {
-        let Some(host) = &mut self.host else { return };
-        let gone = PollFlags::HUP | PollFlags::ERR;
-        if host.link.has_output() {
-            if host.link.flush().is_err() {
-                self.lose_host();
-            }
-            return;
-        }
-        if !host.listens() {
-            if ready.intersects(gone) {
-                self.lose_host();
-            }
-            return;
-        }
-        match host.link.fill() {
-            Ok(Filled::Some) => self.hear_host(),
-            Ok(Filled::Nothing) => {}
-            Ok(Filled::Closed) | Err(_) => self.lose_host(),
-        }
-    }
-
-    /// Carries out the requests that were read, as long as their replies can be written at once.
-    fn hear_host(&mut self) {
-        loop {
-            let Some(host) = &mut self.host else { return };
-            if !host.listens() {
-                return;
-            }
-            match host.link.next_frame(BODY_MAX) {
-                Ok(Some(frame)) => self.carry_out(&frame),
-                Ok(None) => return,
-                // There is no telling where the next message would begin.
-                Err(_) => return self.lose_host(),
-            }
-        }
-    }
-
-    /// The panes stay; whatever was asked for is done without an answer.
-    fn lose_host(&mut self) {
-        self.host = None;
-        for pane in &mut self.panes {
-            if let Some(start) = &mut pane.starting {
-                start.request = None;
-            }
-        }
-        if let Some(ending) = &mut self.ending {
-            ending.request = None;
-        }
-    }
-
-    fn carry_out(&mut self, frame: &Frame) {
-        let reply = match Request::decode(frame.kind, &frame.body) {
-            Err(super::wire::Malformed::Kind(_)) | Ok(Request::Hello { .. }) => {
-                Some(Reply::NotKnown)
-            }
-            Err(_) => Some(Reply::Failed {
-                errno: libc::EINVAL,
-            }),
-            Ok(Request::Spawn(request)) => self.spawn(request, frame.id),
-            Ok(Request::SetMeta { pane_id, meta }) => Some(self.with_pane(&pane_id, |pane| {
-                pane.meta = meta;
-                Ok(())
-            })),
-            Ok(Request::Forget { pane_id }) => Some(self.forget(&pane_id)),
-            Ok(Request::Signal {
-                pane_id,
-                target,
-                signal,
-            }) => Some(self.with_pane(&pane_id, |pane| {
-                let signal = Signal::from_named_raw(signal).ok_or(Errno::INVAL)?;
-                pane.signal(target, signal)
-            })),
-            Ok(Request::End { pane_id, grace_ms }) => Some(self.with_pane(&pane_id, |pane| {
-                pane.end(Duration::from_millis(grace_ms.into()));
-                Ok(())
-            })),
-            Ok(Request::Shutdown { grace_ms }) => {
-                self.end_all(Duration::from_millis(grace_ms.into()), Some(frame.id));
-                None
-            }
-            Ok(Request::Ping) => Some(Reply::Done),
-        };
-        if let (Some(host), Some(reply)) = (&mut self.host, reply) {
-            host.link.queue(reply.encode(frame.id, Vec::new()));
-        }
-    }
-
-    fn with_pane(&mut self, id: &str, act: impl FnOnce(&mut Pane) -> Result<(), Errno>) -> Reply {
-        let result = match self
-            .panes
-            .iter_mut()
-            .find(|pane| pane.id == id && pane.starting.is_none())
-        {
-            Some(pane) => act(pane),
-            None => Err(Errno::NOENT),
-        };
-        match result {
-            Ok(()) => Reply::Done,
-            Err(error) => Reply::Failed {
-                errno: error.raw_os_error(),
-            },
-        }
-    }
-
-    fn forget(&mut self, id: &str) -> Reply {
-        match self
-            .panes
-            .iter()
-            .position(|pane| pane.id == id && pane.starting.is_none())
-        {
-            Some(index) => {
-                self.panes.remove(index);
-                Reply::Done
-            }
-            None => Reply::Failed {
-                errno: libc::ENOENT,
-            },
-        }
-    }
-
-    /// Forks the program. The reply comes when its exec is known to have worked, or not.
-    fn spawn(&mut self, request: SpawnRequest, id: u32) -> Option<Reply> {
-        let refused = |errno| {
-            Some(Reply::SpawnFailed {
-                stage: Stage::Request,
-                errno,
-            })
-        };
-        if self.ending.is_some() {
-            return refused(libc::ESHUTDOWN);
-        }
-        if self.panes.iter().any(|pane| pane.id == request.pane_id) {
-            return refused(libc::EEXIST);
-        }
-        if self.panes.len() >= HELD_MAX {
-            return refused(libc::ENFILE);
-        }
-        let forked = memory::create()
-            .map_err(|error| Failure {
-                stage: Stage::Setup,
-                errno: error.raw_os_error().unwrap_or(libc::EIO),
-            })
-            .and_then(|memory| Ok((memory, child::fork(&request, self.setup.files)?)));
-        match forked {
-            Ok((
-                memory,
-                Forked {
-                    pid,
-                    master,
-                    report,
-                },
-            )) => {
-                let until = Instant::now() + EXEC_WAIT;
-                self.panes.push(Pane {
-                    id: request.pane_id,
-                    pid,
-                    master,
-                    memory,
-                    meta: request.meta,
-                    exit: None,
-                    told: false,
-                    starting: Some(Starting {
-                        report,
-                        request: Some(id),
-                        until,
-                    }),
-                    kill_at: None,
-                });
-                None
-            }
-            Err(Failure { stage, errno }) => Some(Reply::SpawnFailed { stage, errno }),
-        }
-    }
-
     fn end_all(&mut self, grace: Duration, request: Option<u32>) {
         for pane in &mut self.panes {
             pane.end(grace);
@@ -490,111 +231,6 @@ impl Keeper {
             until: Instant::now() + grace + LAST_WAIT,
             request,
         });
-    }
-
-    /// Lets a peer in as far as its hello, or turns it away at once.
-    fn accept(&mut self) {
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let Ok(socket) = rustix::net::accept_with(&self.setup.listener, flags) else {
-            return;
-        };
-        let refusal = match Peer::of(&socket) {
-            Ok(peer) if peer.uid != self.uid => Some(Refusal::User),
-            // A process of a pane may not even try to become the host, nor one that cannot be placed.
-            Ok(peer) if ancestry::may_descend(&peer, self.pid) => Some(Refusal::Inside),
-            Ok(_) => None,
-            Err(_) => Some(Refusal::User),
-        };
-        let Ok(mut link) = Link::new(socket) else {
-            return;
-        };
-        match refusal {
-            Some(reason) => refuse(&mut link, reason),
-            None => {
-                if self.waiting.len() == PEERS_MAX {
-                    self.waiting.remove(0);
-                }
-                self.waiting.push(Waiting {
-                    link,
-                    until: Instant::now() + HELLO_WAIT,
-                });
-            }
-        }
-    }
-
-    fn hear_waiting(&mut self, ready: &[bool]) {
-        for index in (0..ready.len()).rev().filter(|&index| ready[index]) {
-            let peer = &mut self.waiting[index];
-            let heard = match peer.link.fill() {
-                Ok(Filled::Nothing) => continue,
-                Ok(Filled::Some) => peer
-                    .link
-                    .next_frame(HELLO_MAX)
-                    .map_err(|_| Some(Refusal::Malformed)),
-                Ok(Filled::Closed) | Err(_) => Err(None),
-            };
-            match heard {
-                Ok(None) => {}
-                Ok(Some(frame)) => {
-                    let peer = self.waiting.remove(index);
-                    self.greet(peer.link, frame);
-                }
-                Err(refusal) => {
-                    let mut peer = self.waiting.remove(index);
-                    if let Some(reason) = refusal {
-                        refuse(&mut peer.link, reason);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Makes a peer the host if it holds the host lock; whoever was it before is not any more.
-    fn greet(&mut self, mut link: Link, frame: Frame) {
-        let version = match Request::decode(frame.kind, &frame.body) {
-            Ok(Request::Hello { oldest, newest })
-                if oldest <= VERSION && newest >= VERSION_OLDEST =>
-            {
-                Ok(newest.min(VERSION))
-            }
-            Ok(Request::Hello { .. }) => Err(Refusal::Version),
-            _ => Err(Refusal::Malformed),
-        };
-        let version = match version {
-            Ok(version) if self.is_lock(frame.fds) => version,
-            Ok(_) => return refuse(&mut link, Refusal::NoLock),
-            Err(reason) => return refuse(&mut link, reason),
-        };
-        self.lose_host();
-        for pane in &mut self.panes {
-            pane.told = false;
-        }
-        link.queue(
-            Reply::Welcome {
-                version,
-                pid: self.pid,
-            }
-            .encode(frame.id, Vec::new()),
-        );
-        self.host = Some(Host {
-            link,
-            handing_over: Some(0),
-        });
-    }
-
-    /// Whether the one descriptor is the host's lock file, and locked by it.
-    ///
-    /// A `flock` belongs to the open file that the descriptor stands for, and the peer and we now share that
-    /// one. Taking the lock through it succeeds only if that very open file has the lock already, or nobody
-    /// has it and it gets it now; in both cases the peer is its holder. Another's lock makes it fail. Closing
-    /// our descriptor does not give the lock back.
-    fn is_lock(&self, fds: Vec<OwnedFd>) -> bool {
-        let Ok([fd]) = <[OwnedFd; 1]>::try_from(fds) else {
-            return false;
-        };
-        let file = File::from(fd);
-        lock::is_at(&file, &self.setup.lock).unwrap_or(false)
-            && rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
     }
 
     fn on_time(&mut self) {
@@ -622,80 +258,6 @@ impl Keeper {
         }
     }
 
-    /// Says what is to be said: panes to a new host, exits to the host; and goes on reading when all is said.
-    fn tell(&mut self) {
-        loop {
-            let Some(host) = &mut self.host else { return };
-            if host.link.flush().is_err() {
-                return self.lose_host();
-            }
-            if host.link.has_output() {
-                return;
-            }
-            let next = if host.handing_over.is_some() {
-                self.next_of_hand_over()
-            } else {
-                self.next_exit()
-            };
-            let Some(host) = &mut self.host else { return };
-            match next {
-                Some(frame) => host.link.queue(frame),
-                None if host.listens() => {
-                    self.hear_host();
-                    if !self
-                        .host
-                        .as_ref()
-                        .is_some_and(|host| host.link.has_output())
-                    {
-                        return;
-                    }
-                }
-                None => return,
-            }
-        }
-    }
-
-    fn next_of_hand_over(&mut self) -> Option<Frame> {
-        let host = self.host.as_mut()?;
-        let next = host.handing_over?;
-        let Some(pane) = self.panes.get_mut(next) else {
-            host.handing_over = None;
-            return Some(Reply::HandedOver.encode(0, Vec::new()));
-        };
-        // Not yet known whether there will be such a pane; soon it will be.
-        if pane.starting.is_some() {
-            return None;
-        }
-        host.handing_over = Some(next + 1);
-        // Without its descriptors a pane is of no use. Out of them is out of them: the host goes, and the
-        // panes stay for the next.
-        let Ok(fds) = pane.handles() else {
-            self.lose_host();
-            return None;
-        };
-        pane.told = pane.exit.is_some();
-        let reply = Reply::Pane {
-            pane_id: pane.id.clone(),
-            pid: pane.pid,
-            exit: pane.exit,
-            meta: pane.meta.clone(),
-        };
-        Some(reply.encode(0, fds))
-    }
-
-    fn next_exit(&mut self) -> Option<Frame> {
-        let pane = self
-            .panes
-            .iter_mut()
-            .find(|pane| pane.starting.is_none() && !pane.told && pane.exit.is_some())?;
-        pane.told = true;
-        let reply = Reply::Exited {
-            pane_id: pane.id.clone(),
-            exit: pane.exit?,
-        };
-        Some(reply.encode(0, Vec::new()))
-    }
-
     /// The last things: the socket's name goes first, so that whoever comes now starts another keeper.
     fn leave(mut self) {
         let _ = std::fs::remove_file(&self.setup.socket);
@@ -718,64 +280,6 @@ impl Keeper {
             );
         }
     }
-}
-
-impl Host {
-    /// Whether requests are read now: only when all is handed over and said.
-    fn listens(&self) -> bool {
-        self.handing_over.is_none() && !self.link.has_output()
-    }
-}
-
-impl Pane {
-    /// Terminal and memory, for the host.
-    fn handles(&self) -> Result<Vec<OwnedFd>, Failure> {
-        let copy = |fd: BorrowedFd<'_>| rustix::io::fcntl_dupfd_cloexec(fd, 3);
-        Ok(vec![copy(self.master.as_fd())?, copy(self.memory.as_fd())?])
-    }
-
-    fn signal(&self, target: Target, signal: Signal) -> Result<(), Errno> {
-        if self.exit.is_some() {
-            return Err(Errno::SRCH);
-        }
-        let group = match target {
-            Target::Program => Pid::from_raw(self.pid).ok_or(Errno::SRCH)?,
-            Target::Foreground => rustix::termios::tcgetpgrp(&self.master)?,
-        };
-        rustix::process::kill_process_group(group, signal)
-    }
-
-    /// Both groups: of a shell that is the shell and what runs in its foreground.
-    fn signal_all(&self, signal: Signal) {
-        if let Ok(foreground) = rustix::termios::tcgetpgrp(&self.master) {
-            let _ = rustix::process::kill_process_group(foreground, signal);
-        }
-        // Not once it is reaped: its pid may be another's.
-        if self.exit.is_none() {
-            signal_group(self.pid, signal);
-        }
-    }
-
-    fn end(&mut self, grace: Duration) {
-        if self.exit.is_none() {
-            self.signal_all(Signal::HUP);
-            // What is stopped could not act on it.
-            self.signal_all(Signal::CONT);
-            self.kill_at = Some(Instant::now() + grace);
-        }
-    }
-}
-
-fn signal_group(pid: i32, signal: Signal) {
-    if let Some(group) = Pid::from_raw(pid) {
-        let _ = rustix::process::kill_process_group(group, signal);
-    }
-}
-
-fn refuse(link: &mut Link, reason: Refusal) {
-    link.queue(Reply::Refused { reason }.encode(0, Vec::new()));
-    // If it does not fit into an empty socket, nobody reads it anyway.
-    let _ = link.flush();
 }
 
 fn exit_of(status: WaitStatus) -> Exit {
