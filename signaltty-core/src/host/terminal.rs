@@ -509,11 +509,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Ended by ST, which every terminal takes.
+    /// As UTF-8, and ended by ST, which every terminal takes.
     fn pass_osc(&mut self, body: &[u8]) {
+        let body = String::from_utf8_lossy(body);
         let mut raw = Vec::with_capacity(body.len() + 4);
         raw.extend_from_slice(b"\x1b]");
-        raw.extend_from_slice(body);
+        raw.extend_from_slice(body.as_bytes());
         raw.extend_from_slice(b"\x1b\\");
         self.pass(&raw);
     }

@@ -679,3 +679,41 @@ fn every_query_is_answered_once_wherever_it_is_cut() {
         }
     }
 }
+
+/// Bytes of which most mean something somewhere.
+fn noise() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![
+        4 => prop::sample::select(b"\x1b\x1b\x1b[]P?;:0123456789\x07\\\x18\x1a\x05\xc2\x9b\x9c\x9d\xe2\xf0\r\n\t\x08".to_vec()),
+        2 => 0x40_u8..0x7F,
+        1 => any::<u8>(),
+    ];
+    prop::collection::vec(byte, 0..300)
+}
+
+#[test]
+fn whatever_bytes_come_viewers_get_utf8_and_nothing_that_answers() {
+    let strategy = (random::size(), noise(), random::size());
+    let property = |(size, bytes, new_size): ((u16, u16), Vec<u8>, (u16, u16))| {
+        let mut original = terminal(size.0, size.1);
+        let mut fed = feed(&mut original, &bytes);
+        original.snapshot(&mut fed);
+        prop_assert!(
+            std::str::from_utf8(&fed.viewers).is_ok(),
+            "{}",
+            random::readable(&fed.viewers)
+        );
+        let mut viewer = terminal(size.0, size.1);
+        let seen = feed(&mut viewer, &fed.viewers);
+        prop_assert_eq!(random::readable(&seen.replies), random::readable(b""));
+        prop_assert_eq!(dump(&original), dump(&viewer));
+        original.resize(Size {
+            cols: new_size.0,
+            rows: new_size.1,
+        });
+        original.text(ReadWhat::Scrollback, None);
+        Ok(())
+    };
+    random::check(2_000, &strategy, property, |(size, bytes, new)| {
+        format!("{size:?} {} resized to {new:?}", random::readable(bytes))
+    });
+}
