@@ -47,6 +47,8 @@ use self::sync::Sync;
 pub const REPLIES_MAX: usize = 64 * 1024;
 /// Most signals of one [`Terminal::feed`], beside one bell and one title. What comes beyond it is left out.
 pub const SIGNALS_MAX: usize = 64;
+/// What control sequences end in whose only parameter is a count, at least one.
+const COUNTED: &[u8] = b"@ABCDEFIZLMPSTX";
 /// Most titles that a program may put aside (XTWINOPS 22).
 const TITLES_MAX: usize = 16;
 
@@ -369,8 +371,14 @@ impl Reader<'_> {
             // Relative positions by a name that VTE does not know.
             (0, [], b'a' | b'e') => {
                 let known = if csi.last == b'a' { 'C' } else { 'B' };
-                self.pass(format!("\x1b[{}{known}", csi.param(0).unwrap_or(1)).as_bytes());
+                self.pass(format!("\x1b[{}{known}", csi.param(0).unwrap_or(1).max(1)).as_bytes());
             }
+            // One, where VTE takes a written zero for none.
+            (0, [], last) if csi.params == b"0" && COUNTED.contains(&last) => {
+                self.pass(&[0x1B, b'[', b'1', last]);
+            }
+            // All tab stops, by names that alacritty does not know.
+            (0, [], b'g') if matches!(csi.param(0), Some(2 | 5)) => self.pass(b"\x1b[3g"),
             // Selective erase: nothing is protected, so it erases all.
             (b'?', [], b'J' | b'K') => {
                 self.pass(
@@ -501,11 +509,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Ended by ST, which every terminal takes.
+    /// As UTF-8, and ended by ST, which every terminal takes.
     fn pass_osc(&mut self, body: &[u8]) {
+        let body = String::from_utf8_lossy(body);
         let mut raw = Vec::with_capacity(body.len() + 4);
         raw.extend_from_slice(b"\x1b]");
-        raw.extend_from_slice(body);
+        raw.extend_from_slice(body.as_bytes());
         raw.extend_from_slice(b"\x1b\\");
         self.pass(&raw);
     }

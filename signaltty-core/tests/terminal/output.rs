@@ -205,6 +205,10 @@ fn viewers_get_what_every_terminal_reads_alike() {
         ),
         (b"\x1b[?1049l", b""),
         (b"\x1b[?J", b"\x1b[0J"),
+        (
+            b"\x1b[3a\x1b[e\x1b[0L\x1b[5g",
+            b"\x1b[3C\x1b[1B\x1b[1L\x1b[3g",
+        ),
         (b"\x1b[50;60r\x1b[2;90r", b"\x1b[2;24r"),
         // Modes that would make a viewer talk, and the keyboard protocols that are not ours.
         (
@@ -511,6 +515,56 @@ fn text_reads_rows_from_the_end() {
     assert_eq!(terminal.text(ReadWhat::Screen, None), "over");
 }
 
+/// Found by feeding the model and VTE 0.70 the same: text, row and column after each, `+` where the cursor waits to
+/// wrap.
+#[test]
+fn the_model_does_as_vte_does() {
+    for (output, expected) in [
+        // Which sequences let a cursor wait to wrap.
+        ("abcdefghij\x1b[@x", "abcdefghix 0,9+"),
+        ("abcdefghij\x1b[Px", "abcdefghix 0,9+"),
+        ("abcdefghij\x1b[Xx", "abcdefghix 0,9+"),
+        ("abcdefghij\x1b[Kx", "abcdefghij/x 1,1"),
+        ("abcdefghij\x1b[1Kx", "         x 0,9+"),
+        ("abcdefghij\x1b[2Kx", "/x 1,1"),
+        ("abcdefghij\x1b[Jx", "abcdefghix 0,9+"),
+        ("abcdefghij\nx", "abcdefghij/         x 1,9+"),
+        ("\nabcdefghij\x1bMx", "         x/abcdefghij 0,9+"),
+        ("abcdefghij\x1b7\x1b8x", "abcdefghix 0,9+"),
+        ("abcdefghij\x1b[?1049h\x1b[?1049lx", "abcdefghix 0,9+"),
+        ("abcdefghij\x1b[mx", "abcdefghij/x 1,1"),
+        ("abcdefghij\tx", "abcdefghij/x 1,1"),
+        // Inserting and deleting lines moves to the first column; too many characters are those there are.
+        ("1\r\n23\x1b[Lx", "1/x/23 1,1"),
+        ("12\r\n34\r\n5\x1b[1;2H\x1b[Mx", "x4/5 0,1"),
+        ("abcdef\x1b[4G\x1b[9Px", "abcx 0,4"),
+        // Erasing above takes the first row too.
+        ("1\r\n22\x1b[1Jx", "/  x 1,3"),
+        // Origin mode: the region's own rows and columns, once.
+        (
+            "\x1b[2;3r\x1b[?6h\x1b[2;5Hx\x1b[2Gy\x1b[Az",
+            "/  z/ y  x 1,3",
+        ),
+        ("1\r\n2\x1b[2;3r\x1b[2;1H\x1b[9Ax", "1/x 1,1"),
+        // Wide characters at the margin, with and without wrapping.
+        ("abcdefghi日x", "abcdefghi/日x 1,3"),
+        ("\x1b[?7labcdefghi日", "abcdefgh日 0,9+"),
+        ("\u{301}a\u{301}", "a\u{301} 0,1"),
+        ("\x1b[2;2H\x1b#8", "EEEEEEEEEE/EEEEEEEEEE/EEEEEEEEEE 1,1"),
+    ] {
+        let mut terminal = terminal(10, 3);
+        feed(&mut terminal, output.as_bytes());
+        let cursor = &terminal.screen().grid().cursor;
+        let text = terminal.text(ReadWhat::Screen, None).replace('\n', "/");
+        let waits = if cursor.input_needs_wrap { "+" } else { "" };
+        let got = format!(
+            "{text} {},{}{waits}",
+            cursor.point.line.0, cursor.point.column.0
+        );
+        assert_eq!(got, expected, "{output:?}");
+    }
+}
+
 #[test]
 fn lines_come_back_down_when_the_terminal_grows() {
     let mut terminal = terminal(10, 3);
@@ -624,4 +678,42 @@ fn every_query_is_answered_once_wherever_it_is_cut() {
             );
         }
     }
+}
+
+/// Bytes of which most mean something somewhere.
+fn noise() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![
+        4 => prop::sample::select(b"\x1b\x1b\x1b[]P?;:0123456789\x07\\\x18\x1a\x05\xc2\x9b\x9c\x9d\xe2\xf0\r\n\t\x08".to_vec()),
+        2 => 0x40_u8..0x7F,
+        1 => any::<u8>(),
+    ];
+    prop::collection::vec(byte, 0..300)
+}
+
+#[test]
+fn whatever_bytes_come_viewers_get_utf8_and_nothing_that_answers() {
+    let strategy = (random::size(), noise(), random::size());
+    let property = |(size, bytes, new_size): ((u16, u16), Vec<u8>, (u16, u16))| {
+        let mut original = terminal(size.0, size.1);
+        let mut fed = feed(&mut original, &bytes);
+        original.snapshot(&mut fed);
+        prop_assert!(
+            std::str::from_utf8(&fed.viewers).is_ok(),
+            "{}",
+            random::readable(&fed.viewers)
+        );
+        let mut viewer = terminal(size.0, size.1);
+        let seen = feed(&mut viewer, &fed.viewers);
+        prop_assert_eq!(random::readable(&seen.replies), random::readable(b""));
+        prop_assert_eq!(dump(&original), dump(&viewer));
+        original.resize(Size {
+            cols: new_size.0,
+            rows: new_size.1,
+        });
+        original.text(ReadWhat::Scrollback, None);
+        Ok(())
+    };
+    random::check(2_000, &strategy, property, |(size, bytes, new)| {
+        format!("{size:?} {} resized to {new:?}", random::readable(bytes))
+    });
 }
