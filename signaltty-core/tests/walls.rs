@@ -1,4 +1,10 @@
 //! The walls between the parts (specs/001 §2), read from `cargo metadata` and from the sources.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test stops where it stands"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
