@@ -37,8 +37,21 @@ impl Terminal {
         grantpt(&hands).unwrap();
         unlockpt(&hands).unwrap();
         let name = ptsname(&hands, Vec::new()).unwrap();
-        let tty = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-        tcsetwinsize(&tty, Winsize { ws_col: 90, ws_row: 25, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let tty = File::options()
+            .read(true)
+            .write(true)
+            .open(name.to_str().unwrap())
+            .unwrap();
+        tcsetwinsize(
+            &tty,
+            Winsize {
+                ws_col: 90,
+                ws_row: 25,
+                ws_xpixel: 0,
+                ws_ypixel: 0,
+            },
+        )
+        .unwrap();
         let before = tcgetattr(&tty).unwrap();
         let child = command
             .stdin(tty.try_clone().unwrap())
@@ -52,10 +65,18 @@ impl Terminal {
         std::thread::spawn(move || {
             let mut chunk = [0; 4096];
             while let Ok(count @ 1..) = eyes.read(&mut chunk) {
-                seen.lock().unwrap().push_str(&String::from_utf8_lossy(&chunk[..count]));
+                seen.lock()
+                    .unwrap()
+                    .push_str(&String::from_utf8_lossy(&chunk[..count]));
             }
         });
-        Self { child, hands, tty, shown, before }
+        Self {
+            child,
+            hands,
+            tty,
+            shown,
+            before,
+        }
     }
 
     fn types(&mut self, text: &str) {
@@ -68,10 +89,18 @@ impl Terminal {
 
     #[track_caller]
     fn await_shown(&self, wanted: &str) {
-        until(&format!("the terminal shows {wanted:?}"), || self.shown().contains(wanted).then_some(()));
+        until(&format!("the terminal shows {wanted:?}"), || {
+            self.shown().contains(wanted).then_some(())
+        });
     }
 
-    fn modes(&self) -> (LocalModes, rustix::termios::InputModes, rustix::termios::OutputModes) {
+    fn modes(
+        &self,
+    ) -> (
+        LocalModes,
+        rustix::termios::InputModes,
+        rustix::termios::OutputModes,
+    ) {
         let modes = tcgetattr(self.tty.as_fd()).unwrap();
         (modes.local_modes, modes.input_modes, modes.output_modes)
     }
@@ -80,7 +109,11 @@ impl Terminal {
     #[track_caller]
     fn ended(&mut self) -> i32 {
         let status = until("it ends", || self.child.try_wait().unwrap());
-        let before = (self.before.local_modes, self.before.input_modes, self.before.output_modes);
+        let before = (
+            self.before.local_modes,
+            self.before.input_modes,
+            self.before.output_modes,
+        );
         assert_eq!(self.modes(), before, "the terminal was not given back");
         status.code().unwrap_or(-1)
     }
@@ -103,7 +136,10 @@ fn watch(world: &World) -> Terminal {
 
 fn ask(world: &World, question: &str) -> Child {
     let mut command = world.command("signaltty");
-    command.args(["ask", question]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(["ask", question])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command.spawn().unwrap()
 }
 
@@ -114,7 +150,10 @@ fn answered(child: Child) -> (Option<i32>, String) {
 }
 
 fn pending(world: &World) -> Vec<serde_json::Value> {
-    world.client().must("decision.list", json!({}))["decisions"].as_array().unwrap().clone()
+    world.client().must("decision.list", json!({}))["decisions"]
+        .as_array()
+        .unwrap()
+        .clone()
 }
 
 #[test]
@@ -154,8 +193,23 @@ fn what_is_typed_for_a_question_never_answers_the_next() {
     watch.await_shown("> ye");
     let mut second = ask(&world, "Deploy the second?");
     watch.await_shown("Asked too");
-    let id = pending(&world).iter().find(|d| d["prompt"] == "Deploy the first?").unwrap()["id"].clone();
-    assert!(world.cli(["answer", "--decision", id.as_str().unwrap(), "--option", "no"]).status.success());
+    let id = pending(&world)
+        .iter()
+        .find(|d| d["prompt"] == "Deploy the first?")
+        .unwrap()["id"]
+        .clone();
+    assert!(
+        world
+            .cli([
+                "answer",
+                "--decision",
+                id.as_str().unwrap(),
+                "--option",
+                "no"
+            ])
+            .status
+            .success()
+    );
     assert_eq!(answered(first).0, Some(1));
     watch.await_shown("Deploy the second?");
     // The rest of the word, and Enter: meant for the first.
@@ -183,12 +237,21 @@ fn a_watch_that_is_interrupted_gives_the_terminal_back() {
 fn a_script_can_watch_and_answer_line_by_line() {
     let world = World::with_host();
     let mut command = world.command("signaltty");
-    command.arg("watch").stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+        .arg("watch")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     let mut watch = command.spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(watch.stdout.take().unwrap()));
-    lines.find(|line| line.as_ref().unwrap().contains("Watching")).unwrap().unwrap();
+    lines
+        .find(|line| line.as_ref().unwrap().contains("Watching"))
+        .unwrap()
+        .unwrap();
     let asking = ask(&world, "Deploy?");
-    lines.find(|line| line.as_ref().unwrap().contains("Deploy?")).unwrap().unwrap();
+    lines
+        .find(|line| line.as_ref().unwrap().contains("Deploy?"))
+        .unwrap()
+        .unwrap();
     watch.stdin.as_mut().unwrap().write_all(b"no\n").unwrap();
     assert_eq!(answered(asking).0, Some(1));
     watch.kill().unwrap();
@@ -201,7 +264,9 @@ fn watch_goes_on_with_the_next_host() {
     let mut watch = watch(&world);
     world.kill_host();
     watch.await_shown("host is gone");
-    until("it has found or started another", || (watch.shown().matches("Watching").count() >= 2).then_some(()));
+    until("it has found or started another", || {
+        (watch.shown().matches("Watching").count() >= 2).then_some(())
+    });
     let mut asking = ask(&world, "Deploy?");
     watch.await_shown("1) Yes  [yes]");
     until("it is answered", || {
@@ -220,11 +285,22 @@ fn attach(world: &World, pane: &str) -> Terminal {
 #[test]
 fn attach_types_sizes_and_detaches() {
     let world = World::with_host();
-    let pane = world.spawn(&["sh", "-c", "echo ready; while read line; do echo heard $line; done"], &[]);
+    let pane = world.spawn(
+        &[
+            "sh",
+            "-c",
+            "echo ready; while read line; do echo heard $line; done",
+        ],
+        &[],
+    );
     pane.await_screen("ready");
     let mut attached = attach(&world, &pane.id);
     attached.await_shown("ready");
-    assert_eq!(pane.tty_size(), (90, 25), "the pane has the size of the terminal that shows it");
+    assert_eq!(
+        pane.tty_size(),
+        (90, 25),
+        "the pane has the size of the terminal that shows it"
+    );
     attached.types("words\r");
     attached.await_shown("heard words");
     attached.types("\x1c");
@@ -237,7 +313,14 @@ fn attach_types_sizes_and_detaches() {
 #[test]
 fn attach_comes_back_with_the_next_host() {
     let mut world = World::with_host();
-    let pane = world.spawn(&["sh", "-c", "echo ready; while read line; do echo heard $line; done"], &[]);
+    let pane = world.spawn(
+        &[
+            "sh",
+            "-c",
+            "echo ready; while read line; do echo heard $line; done",
+        ],
+        &[],
+    );
     let mut attached = attach(&world, &pane.id);
     attached.await_shown("ready");
     world.kill_host();
@@ -248,7 +331,11 @@ fn attach_comes_back_with_the_next_host() {
     });
     pane.type_text("\u{4}");
     assert_eq!(attached.ended(), 0);
-    assert!(attached.shown().contains("[exited with 0]"), "{}", attached.shown());
+    assert!(
+        attached.shown().contains("[exited with 0]"),
+        "{}",
+        attached.shown()
+    );
 }
 
 #[test]
@@ -257,9 +344,16 @@ fn a_host_is_replaced_without_losing_a_pane() {
     let pane = world.spawn(&["cat"], &[]);
     let (pid, host) = (pane.pid(), world.host_pid());
     let mut command = world.command("signaltty");
-    let mut next = command.args(["daemon", "--replace"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut next = command
+        .args(["daemon", "--replace"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     until("the next host answers", || {
-        let info = harness::Client::try_connect(&world.socket())?.call("host.info", json!({})).ok()?;
+        let info = harness::Client::try_connect(&world.socket())?
+            .call("host.info", json!({}))
+            .ok()?;
         (info["pid"].as_i64() != Some(i64::from(host))).then_some(())
     });
     assert_eq!(pane.pid(), pid);

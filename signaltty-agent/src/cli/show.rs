@@ -142,7 +142,7 @@ fn how(decision: &Decision) -> &'static str {
         };
     }
     match (decision.fields.is_empty(), decision.text) {
-        (false, _) => "Answer with a value for every field.",
+        (false, _) => "Answer every field: FIELD=VALUE.",
         (true, TextUse::Reason) => {
             "Answer with an option; any other words refuse, and are passed on as the reason."
         }
