@@ -225,6 +225,7 @@ impl Card {
     pub fn wanted_height(&self, width: i32) -> i32 {
         let imp = self.imp();
         let vertical = gtk::Orientation::Vertical;
+        let width = width - 2 * BORDER;
         let (_, content, ..) = imp.content.measure(vertical, width);
         let (least, scroller, ..) = imp.scroller.measure(vertical, width);
         let (_, words, ..) = imp.words.measure(vertical, width);
