@@ -30,7 +30,10 @@ fn main() {
             with_a_real_agent(&world, &mut desk, &mut watcher, &agent);
         }
         Err(why) => {
-            say(&format!("a real agent cannot be had here ({})", why.lines().next().unwrap_or_default()));
+            say(&format!(
+                "a real agent cannot be had here ({})",
+                why.lines().next().unwrap_or_default()
+            ));
             with_a_script(&world, &mut desk, &mut watcher);
         }
     }
@@ -46,7 +49,9 @@ fn with_a_real_agent(world: &World, desk: &mut Desk, watcher: &mut Client, agent
     picture(desk, "waiting");
 
     let file = world.work().join("deployed.txt");
-    pane.submit("Deploy it to staging, please. [[sh date > deployed.txt && echo deployed to staging]]");
+    pane.submit(
+        "Deploy it to staging, please. [[sh date > deployed.txt && echo deployed to staging]]",
+    );
     let decision = watcher.event("decision.created", |_| true)["decision"].take();
     say(&format!("it asks: {}", line(&decision["prompt"])));
     say(&format!("  for:   {}", line(&decision["detail"])));
@@ -57,7 +62,11 @@ fn with_a_real_agent(world: &World, desk: &mut Desk, watcher: &mut Client, agent
     desk.click("^Allow once$");
     await_file(&file);
     let cleared = watcher.cleared(decision["id"].as_str().unwrap());
-    say(&format!("a click answered {}: the command ran, {} is there", cleared["applied"], file.display()));
+    say(&format!(
+        "a click answered {}: the command ran, {} is there",
+        cleared["applied"],
+        file.display()
+    ));
     desk.gone("^Allow once$", "button");
     pane.await_turn_end();
     say("the agent went on and ended its turn");
@@ -73,7 +82,10 @@ fn with_a_script(world: &World, desk: &mut Desk, watcher: &mut Client) {
     picture(desk, "waiting");
 
     let program = harness::world::program("signaltty");
-    pane.type_text(&format!("{} ask 'Deploy to staging?' && echo deployed\r", program.display()));
+    pane.type_text(&format!(
+        "{} ask 'Deploy to staging?' && echo deployed\r",
+        program.display()
+    ));
     let decision = watcher.event("decision.created", |_| true)["decision"].take();
     say(&format!("it asks: {}", line(&decision["prompt"])));
     desk.must("ready", json!({"name": "^Yes$"}));
@@ -87,7 +99,14 @@ fn with_a_script(world: &World, desk: &mut Desk, watcher: &mut Client) {
 
 /// An agent that we can only watch asks: its question and its choices are shown, the answer belongs in its terminal.
 fn a_card_that_only_points(world: &World, desk: &mut Desk, watcher: &mut Client) {
-    let pane = world.spawn(&["sh", "-c", "printf 'Delete the branch old-parser? [y/N] '; cat"], &[]);
+    let pane = world.spawn(
+        &[
+            "sh",
+            "-c",
+            "printf 'Delete the branch old-parser? [y/N] '; cat",
+        ],
+        &[],
+    );
     pane.await_screen("[y/N]");
     let decision = json!({
         "prompt": "Delete the branch old-parser?",
@@ -97,7 +116,9 @@ fn a_card_that_only_points(world: &World, desk: &mut Desk, watcher: &mut Client)
     });
     let told = json!({"agent": "somebody-new", "pane_id": pane.id, "decision": decision, "respond_via": ["oob"]});
     world.client().must("hook-event", told);
-    watcher.event("decision.created", |data| data["decision"]["pane_id"] == pane.id.as_str());
+    watcher.event("decision.created", |data| {
+        data["decision"]["pane_id"] == pane.id.as_str()
+    });
     desk.keys(["ctrl+shift+j"]);
     desk.find("Delete the branch", "");
     open_card(desk);
@@ -123,5 +144,7 @@ fn say(what: &str) {
 }
 
 fn line(text: &Json) -> &str {
-    text.as_str().and_then(|text| text.lines().next()).unwrap_or_default()
+    text.as_str()
+        .and_then(|text| text.lines().next())
+        .unwrap_or_default()
 }

@@ -67,7 +67,9 @@ mod imp {
                 "",
                 Some("[FOLDER]"),
             );
-            application.set_option_context_summary(Some("Panes of agents, and what they ask. With a folder, opens a shell in it."));
+            application.set_option_context_summary(Some(
+                "Panes of agents, and what they ask. With a folder, opens a shell in it.",
+            ));
         }
     }
 
@@ -99,7 +101,9 @@ mod imp {
             }
             // Relative to where this process was started.
             let checked = Asked::read(options).and_then(|asked| match asked.folder {
-                Some(folder) if !folder.is_dir() => Err(format!("{} is no folder", folder.display())),
+                Some(folder) if !folder.is_dir() => {
+                    Err(format!("{} is no folder", folder.display()))
+                }
                 _ => Ok(()),
             });
             match checked {
@@ -189,7 +193,9 @@ impl Application {
             // The process that was started has said so already.
             Err(_) => return USAGE,
         };
-        let Some(window) = self.show() else { return glib::ExitCode::FAILURE };
+        let Some(window) = self.show() else {
+            return glib::ExitCode::FAILURE;
+        };
         if let Some(pane) = asked.pane {
             window.show_pane(&pane);
         }
@@ -213,8 +219,14 @@ struct Asked {
 impl Asked {
     fn read(options: &glib::VariantDict) -> Result<Self, String> {
         let pane = options.lookup::<String>("pane").ok().flatten();
-        let pane = pane.map(PaneId::new).transpose().map_err(|error| format!("--pane: {error}"))?;
-        let rest = options.lookup_value(REST, None).and_then(|rest| rest.get::<Vec<Vec<u8>>>()).unwrap_or_default();
+        let pane = pane
+            .map(PaneId::new)
+            .transpose()
+            .map_err(|error| format!("--pane: {error}"))?;
+        let rest = options
+            .lookup_value(REST, None)
+            .and_then(|rest| rest.get::<Vec<Vec<u8>>>())
+            .unwrap_or_default();
         let mut rest = rest.into_iter().map(|mut path| {
             // A byte string of GLib ends in NUL.
             if path.last() == Some(&0) {

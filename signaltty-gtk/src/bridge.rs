@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use signaltty_core::client::{self, Client, ClientError, Events, StartHost};
 use signaltty_core::protocol::method::{Method, Subscribed};
-use signaltty_core::protocol::params::{HelloParams, HelloReply, PaneAttachParams, PaneAttached, Role, SubscribeParams};
+use signaltty_core::protocol::params::{
+    HelloParams, HelloReply, PaneAttachParams, PaneAttached, Role, SubscribeParams,
+};
 use signaltty_core::protocol::{Event, PROTOCOL, Snapshot};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -86,7 +88,14 @@ impl Bridge {
         let (set_link, link) = watch::channel(None);
         let socket = start.socket.clone();
         runtime.spawn(keep_connected(start, updates, set_link));
-        Ok((Self { runtime: Some(runtime), socket, link }, received))
+        Ok((
+            Self {
+                runtime: Some(runtime),
+                socket,
+                link,
+            },
+            received,
+        ))
     }
 
     /// Calls a method. The future may be awaited on the main loop.
@@ -126,7 +135,11 @@ impl Drop for Bridge {
 }
 
 fn hello(role: Role) -> HelloParams {
-    HelloParams { protocol: PROTOCOL, client: concat!("signaltty-gtk ", env!("CARGO_PKG_VERSION")).into(), role }
+    HelloParams {
+        protocol: PROTOCOL,
+        client: concat!("signaltty-gtk ", env!("CARGO_PKG_VERSION")).into(),
+        role,
+    }
 }
 
 /// Where the events of a run of the host were left off.
@@ -157,11 +170,17 @@ async fn keep_connected(
                 }
                 while let Some(frame) = events.recv().await {
                     match (&frame.event, &mut known) {
-                        (Event::Resync(snapshot), known) => *known = Some((snapshot.epoch.clone(), snapshot.seq)),
+                        (Event::Resync(snapshot), known) => {
+                            *known = Some((snapshot.epoch.clone(), snapshot.seq))
+                        }
                         (_, Some((_, seq))) => *seq = frame.seq,
                         (_, None) => {}
                     }
-                    if updates.send(Update::Event(Box::new(frame.event))).await.is_err() {
+                    if updates
+                        .send(Update::Event(Box::new(frame.event)))
+                        .await
+                        .is_err()
+                    {
                         return;
                     }
                 }
@@ -172,7 +191,11 @@ async fn keep_connected(
             }
             Err(error) => {
                 tracing::warn!(%error, "no connection to the host");
-                if updates.send(Update::Unreachable(error.to_string())).await.is_err() {
+                if updates
+                    .send(Update::Unreachable(error.to_string()))
+                    .await
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -182,7 +205,10 @@ async fn keep_connected(
     }
 }
 
-async fn connect(start: &StartHost, known: &Known) -> Result<(Client, Events, Subscribed), ClientError> {
+async fn connect(
+    start: &StartHost,
+    known: &Known,
+) -> Result<(Client, Events, Subscribed), ClientError> {
     let (client, events) = client::connect_or_start(start, hello(Role::Operator)).await?;
     let (epoch, from) = known.clone().unzip();
     let subscribed = client.subscribe(SubscribeParams { epoch, from }).await?;
@@ -237,6 +263,9 @@ async fn stream(
     let _ = output.send(Output::Ended(ended)).await;
 }
 
-async fn attach(socket: &Path, params: PaneAttachParams) -> Result<(PaneAttached, UnixStream), ClientError> {
+async fn attach(
+    socket: &Path,
+    params: PaneAttachParams,
+) -> Result<(PaneAttached, UnixStream), ClientError> {
     client::attach(socket, hello(Role::Operator), params).await
 }

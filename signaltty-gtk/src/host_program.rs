@@ -13,7 +13,10 @@ const PROGRAM: &str = "signaltty";
 /// # Errors
 /// The environment names no place where a socket can be.
 pub fn start_host() -> Result<StartHost, PathError> {
-    Ok(StartHost { program: program(), socket: SocketPaths::from_env()?.host })
+    Ok(StartHost {
+        program: program(),
+        socket: SocketPaths::from_env()?.host,
+    })
 }
 
 /// The installed pair belongs together: a `signaltty` beside this program is of the same version.

@@ -102,7 +102,12 @@ impl Notifier {
     /// Takes all notifications away as the program ends: there is nobody left to take their answers. Waits until
     /// that is on its way.
     pub fn close_all(&self) {
-        let numbers: Vec<u32> = self.shown.borrow_mut().drain().map(|(number, _)| number).collect();
+        let numbers: Vec<u32> = self
+            .shown
+            .borrow_mut()
+            .drain()
+            .map(|(number, _)| number)
+            .collect();
         for number in numbers {
             self.close(number);
         }
@@ -188,8 +193,14 @@ impl Notifier {
     }
 
     fn asked(self: &Rc<Self>, pane: &PaneObject, decision: &DecisionObject) {
-        let in_view = self.window.borrow().as_ref().is_some_and(|window| window.sees(&pane.id()));
-        let Some(data) = decision.data().filter(|_| !in_view) else { return };
+        let in_view = self
+            .window
+            .borrow()
+            .as_ref()
+            .is_some_and(|window| window.sees(&pane.id()));
+        let Some(data) = decision.data().filter(|_| !in_view) else {
+            return;
+        };
         glib::spawn_future_local(clone!(
             #[strong(rename_to = notifier)]
             self,
@@ -203,11 +214,20 @@ impl Notifier {
                     return;
                 }
                 let notice = notice::of_decision(&data, &pane.title(), server);
-                let Some(number) = notifier.notify(&notice).await else { return };
-                let shown = Shown { pane: pane.id(), decision: data.id.clone(), since: now(), token: None };
+                let Some(number) = notifier.notify(&notice).await else {
+                    return;
+                };
+                let shown = Shown {
+                    pane: pane.id(),
+                    decision: data.id.clone(),
+                    since: now(),
+                    token: None,
+                };
                 notifier.shown.borrow_mut().insert(number, shown);
                 // It ended while the server was being told.
-                if decision.stage() == Stage::Ended || !pane.decision().is_some_and(|now| now.is(&data.id)) {
+                if decision.stage() == Stage::Ended
+                    || !pane.decision().is_some_and(|now| now.is(&data.id))
+                {
                     notifier.close(number);
                 }
             }
@@ -215,7 +235,12 @@ impl Notifier {
     }
 
     fn decision_ended(&self, id: &DecisionId) {
-        let number = self.shown.borrow().iter().find(|(_, shown)| &shown.decision == id).map(|(number, _)| *number);
+        let number = self
+            .shown
+            .borrow()
+            .iter()
+            .find(|(_, shown)| &shown.decision == id)
+            .map(|(number, _)| *number);
         if let Some(number) = number {
             self.close(number);
         }
@@ -224,42 +249,64 @@ impl Notifier {
     /// A person chose an action of a notification.
     fn invoked(self: &Rc<Self>, number: u32, action: &str) {
         // Every program of the session hears of every notification's actions.
-        let Some((pane_id, decision_id, since, token)) = self
-            .shown
-            .borrow_mut()
-            .get_mut(&number)
-            .map(|shown| (shown.pane.clone(), shown.decision.clone(), shown.since, shown.token.take()))
+        let Some((pane_id, decision_id, since, token)) =
+            self.shown.borrow_mut().get_mut(&number).map(|shown| {
+                (
+                    shown.pane.clone(),
+                    shown.decision.clone(),
+                    shown.since,
+                    shown.token.take(),
+                )
+            })
         else {
             return;
         };
         if action == notice::OPEN {
             return self.open(&pane_id, token.as_deref());
         }
-        let Some((named, option_id)) = notice::read_name(action).filter(|(named, _)| *named == decision_id) else {
+        let Some((named, option_id)) =
+            notice::read_name(action).filter(|(named, _)| *named == decision_id)
+        else {
             tracing::warn!(%action, "an action that this notification does not have");
             return;
         };
         let pane = self.workspace.pane(&pane_id);
-        let decision = pane.as_ref().and_then(PaneObject::decision).filter(|decision| decision.is(&named));
+        let decision = pane
+            .as_ref()
+            .and_then(PaneObject::decision)
+            .filter(|decision| decision.is(&named));
         let data = decision.as_ref().and_then(DecisionObject::data);
         let (Some(pane), Some(decision), Some(data)) = (pane, decision, data) else {
             return self.say("That question has ended", "Nothing was sent.");
         };
-        let Some(option) = data.option(&option_id).filter(|_| data.answerable && decision.stage() == Stage::Pending)
+        let Some(option) = data
+            .option(&option_id)
+            .filter(|_| data.answerable && decision.stage() == Stage::Pending)
         else {
-            return self.say("That can no longer be answered from here", "Nothing was sent.");
+            return self.say(
+                "That can no longer be answered from here",
+                "Nothing was sent.",
+            );
         };
         // It appeared where a click was on its way already: looking is all that such a click can have meant.
         if option.polarity != Polarity::Refuses && now().saturating_sub(since) < GUARD {
             return self.open(&pane_id, token.as_deref());
         }
-        let Some(bridge) = self.workspace.bridge() else { return };
-        let answer = Answer { option_id: Some(option.id.clone()), ..Answer::default() };
+        let Some(bridge) = self.workspace.bridge() else {
+            return;
+        };
+        let answer = Answer {
+            option_id: Some(option.id.clone()),
+            ..Answer::default()
+        };
         glib::spawn_future_local(clone!(
             #[strong(rename_to = notifier)]
             self,
             async move {
-                if !pane.answer(&bridge, &decision, answer, Via::Notification).await {
+                if !pane
+                    .answer(&bridge, &decision, answer, Via::Notification)
+                    .await
+                {
                     notifier.say("The answer was not applied", &decision.note());
                 }
             }
@@ -267,7 +314,9 @@ impl Notifier {
     }
 
     fn open(&self, pane: &PaneId, token: Option<&str>) {
-        let Some(window) = self.window.borrow().clone() else { return };
+        let Some(window) = self.window.borrow().clone() else {
+            return;
+        };
         if let Some(token) = token {
             window.set_startup_id(token);
         }
@@ -277,7 +326,12 @@ impl Notifier {
 
     /// Says something on the window if that is looked at, else in a notification of its own.
     fn say(self: &Rc<Self>, summary: &str, body: &str) {
-        if let Some(window) = self.window.borrow().as_ref().filter(|window| window.is_active()) {
+        if let Some(window) = self
+            .window
+            .borrow()
+            .as_ref()
+            .filter(|window| window.is_active())
+        {
             return window.tell(&format!("{summary}. {body}"));
         }
         let (summary, body) = (summary.to_owned(), body.to_owned());
@@ -286,7 +340,9 @@ impl Notifier {
             self,
             async move {
                 let server = notifier.capabilities().await;
-                notifier.notify(&notice::plain(&summary, &body, server)).await;
+                notifier
+                    .notify(&notice::plain(&summary, &body, server))
+                    .await;
             }
         ));
     }
@@ -296,7 +352,9 @@ impl Notifier {
             return known;
         }
         let reply = self.call("GetCapabilities", None, "(as)").await;
-        let words = reply.and_then(|reply| reply.get::<(Vec<String>,)>()).map(|(words,)| words);
+        let words = reply
+            .and_then(|reply| reply.get::<(Vec<String>,)>())
+            .map(|(words,)| words);
         let server = Capabilities::read(words.iter().flatten().map(String::as_str));
         if words.is_some() {
             self.server.set(Some(server));
@@ -306,12 +364,30 @@ impl Notifier {
 
     /// Shows a notification. Its number, if the service took it.
     async fn notify(&self, notice: &Notice) -> Option<u32> {
-        let actions: Vec<&str> =
-            notice.actions.iter().flat_map(|(name, label)| [name.as_str(), label.as_str()]).collect();
-        let hints = HashMap::from([("desktop-entry", ID.to_variant()), ("urgency", 1_u8.to_variant())]);
-        let parameters =
-            ("SignalTTY", 0_u32, ID, &notice.summary, &notice.body, actions, hints, SERVERS_CHOICE).to_variant();
-        self.call("Notify", Some(&parameters), "(u)").await?.get::<(u32,)>().map(|(number,)| number)
+        let actions: Vec<&str> = notice
+            .actions
+            .iter()
+            .flat_map(|(name, label)| [name.as_str(), label.as_str()])
+            .collect();
+        let hints = HashMap::from([
+            ("desktop-entry", ID.to_variant()),
+            ("urgency", 1_u8.to_variant()),
+        ]);
+        let parameters = (
+            "SignalTTY",
+            0_u32,
+            ID,
+            &notice.summary,
+            &notice.body,
+            actions,
+            hints,
+            SERVERS_CHOICE,
+        )
+            .to_variant();
+        self.call("Notify", Some(&parameters), "(u)")
+            .await?
+            .get::<(u32,)>()
+            .map(|(number,)| number)
     }
 
     fn close(&self, number: u32) {
@@ -349,10 +425,28 @@ impl Notifier {
         }
     }
 
-    async fn call(&self, method: &str, parameters: Option<&glib::Variant>, reply: &str) -> Option<glib::Variant> {
+    async fn call(
+        &self,
+        method: &str,
+        parameters: Option<&glib::Variant>,
+        reply: &str,
+    ) -> Option<glib::Variant> {
         let reply = glib::VariantTy::new(reply).ok();
         let flags = gio::DBusCallFlags::NONE;
-        match self.bus.call_future(Some(NAME), PATH, NAME, method, parameters, reply, flags, CALL_MAX).await {
+        match self
+            .bus
+            .call_future(
+                Some(NAME),
+                PATH,
+                NAME,
+                method,
+                parameters,
+                reply,
+                flags,
+                CALL_MAX,
+            )
+            .await
+        {
             Ok(reply) => Some(reply),
             Err(error) => {
                 tracing::info!(%error, %method, "the notification service did not answer");

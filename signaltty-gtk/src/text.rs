@@ -49,14 +49,24 @@ pub fn detail(kind: DetailKind, text: &str) -> Block {
 }
 
 fn block(shown: Shown, text: &str) -> Block {
-    Block { shown, lines: text.lines().count(), bytes: text.len() }
+    Block {
+        shown,
+        lines: text.lines().count(),
+        bytes: text.len(),
+    }
 }
 
 /// The marks that lie in a part of the text, counted from the part's beginning.
 pub fn marks_within(shown: &Shown, part: &Range<usize>) -> Vec<Range<usize>> {
     let from = shown.marks.partition_point(|mark| mark.end <= part.start);
-    let marks = shown.marks.iter().skip(from).take_while(|mark| mark.start < part.end);
-    marks.map(|mark| mark.start.max(part.start) - part.start..mark.end.min(part.end) - part.start).collect()
+    let marks = shown
+        .marks
+        .iter()
+        .skip(from)
+        .take_while(|mark| mark.start < part.end);
+    marks
+        .map(|mark| mark.start.max(part.start) - part.start..mark.end.min(part.end) - part.start)
+        .collect()
 }
 
 /// Cuts a text into chunks for one label each, between lines where it can: the newline between two is in neither.

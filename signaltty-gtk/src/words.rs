@@ -8,8 +8,8 @@ use std::time::Duration;
 use signaltty_core::answer::Applied;
 use signaltty_core::client::ClientError;
 use signaltty_core::model::{Decision, Exit, Kind, Lifecycle, Pane};
-use signaltty_core::sanitise::Found;
 use signaltty_core::protocol::{ClearReason, DecisionCleared, ErrorCode, WireError};
+use signaltty_core::sanitise::Found;
 
 use crate::rules::order::Need;
 use crate::text::{self, Block};
@@ -38,7 +38,10 @@ pub struct Outcome {
 
 impl Outcome {
     fn new(tone: Tone, text: impl Into<String>) -> Self {
-        Self { tone, text: text.into() }
+        Self {
+            tone,
+            text: text.into(),
+        }
     }
 }
 
@@ -72,10 +75,17 @@ pub fn state(pane: &Pane) -> String {
 /// The same for the strip, whose second row is the question: who asks goes with it.
 pub fn strip_state(pane: &Pane) -> String {
     let state = state(pane);
-    match pane.decision.as_ref().map(|decision| text::line(&decision.agent)).filter(|agent| !agent.is_empty()) {
+    match pane
+        .decision
+        .as_ref()
+        .map(|decision| text::line(&decision.agent))
+        .filter(|agent| !agent.is_empty())
+    {
         Some(agent) => {
             let mut letters = state.chars();
-            let lowered = letters.next().map(|first| first.to_lowercase().chain(letters).collect::<String>());
+            let lowered = letters
+                .next()
+                .map(|first| first.to_lowercase().chain(letters).collect::<String>());
             format!("{agent} {}", lowered.unwrap_or_default())
         }
         None => state,
@@ -135,7 +145,11 @@ pub fn heading(decision: &Decision) -> String {
         Kind::Review => "Review",
     };
     let mut heading = kind.to_owned();
-    if let Some(subject) = decision.subject.as_deref().filter(|subject| !subject.is_empty()) {
+    if let Some(subject) = decision
+        .subject
+        .as_deref()
+        .filter(|subject| !subject.is_empty())
+    {
         heading = format!("{heading} · {}", text::line(subject));
     }
     if let Some(subagent) = decision.source.subagent.as_deref() {
@@ -146,7 +160,11 @@ pub fn heading(decision: &Decision) -> String {
 
 /// How long the detail is.
 pub fn facts(detail: &Block) -> String {
-    format!("{} · {}", count(detail.lines, "line", "lines"), count(detail.bytes, "byte", "bytes"))
+    format!(
+        "{} · {}",
+        count(detail.lines, "line", "lines"),
+        count(detail.bytes, "byte", "bytes")
+    )
 }
 
 /// That characters of the request had to be written out.
@@ -185,7 +203,9 @@ pub fn span_changes_in(span: Duration) -> Duration {
     };
     let unit = Duration::from_secs(unit);
     let into = span.as_nanos() % unit.as_nanos();
-    unit.saturating_sub(Duration::from_nanos(u64::try_from(into).unwrap_or_default()))
+    unit.saturating_sub(Duration::from_nanos(
+        u64::try_from(into).unwrap_or_default(),
+    ))
 }
 
 /// From here on down the time left is told to the second.
@@ -203,7 +223,10 @@ pub fn time_left(left: Duration) -> String {
 /// What was chosen or said, in one line.
 pub fn applied(applied: &Applied, label: Option<&str>) -> String {
     let option = label.or(applied.option_id.as_deref()).map(text::line);
-    let words = applied.text.as_deref().map(|words| format!("“{}”", text::line(words)));
+    let words = applied
+        .text
+        .as_deref()
+        .map(|words| format!("“{}”", text::line(words)));
     match (option, words, &applied.values) {
         (Some(option), Some(words), _) => format!("{option}: {words}"),
         (Some(option), None, _) => option,
@@ -235,9 +258,15 @@ pub fn ended(cleared: &DecisionCleared, ours: bool) -> Outcome {
     match cleared.reason {
         ClearReason::Answered => {
             let nothing = Applied::default();
-            let what = applied(cleared.applied.as_ref().unwrap_or(&nothing), cleared.applied_label.as_deref());
+            let what = applied(
+                cleared.applied.as_ref().unwrap_or(&nothing),
+                cleared.applied_label.as_deref(),
+            );
             let who = author(cleared.by.as_deref(), cleared.via.as_deref(), ours);
-            Outcome::new(if ours { Tone::Good } else { Tone::Plain }, format!("{what} · answered {who}"))
+            Outcome::new(
+                if ours { Tone::Good } else { Tone::Plain },
+                format!("{what} · answered {who}"),
+            )
         }
         reason => of_reason(reason),
     }
@@ -247,7 +276,9 @@ pub fn ended(cleared: &DecisionCleared, ours: bool) -> Outcome {
 pub fn of_reason(reason: ClearReason) -> Outcome {
     match reason {
         ClearReason::Answered => Outcome::new(Tone::Plain, "Answered"),
-        ClearReason::AttentionCleared => Outcome::new(Tone::Plain, "No longer asked: the agent went ahead"),
+        ClearReason::AttentionCleared => {
+            Outcome::new(Tone::Plain, "No longer asked: the agent went ahead")
+        }
         ClearReason::MovedOn => Outcome::new(Tone::Plain, "Settled in the terminal"),
         ClearReason::PaneExited => Outcome::new(Tone::Plain, "The program ended before an answer"),
         ClearReason::Expired => Outcome::new(Tone::Warning, "Expired before an answer"),
@@ -265,10 +296,19 @@ pub fn refused(error: &ClientError) -> (Outcome, bool) {
     match error {
         ClientError::Refused(error) => of_refusal(error),
         ClientError::Lost | ClientError::NoHost { .. } => (
-            Outcome::new(Tone::Warning, "The connection was lost while sending: it is not known whether it arrived"),
+            Outcome::new(
+                Tone::Warning,
+                "The connection was lost while sending: it is not known whether it arrived",
+            ),
             true,
         ),
-        other => (Outcome::new(Tone::Bad, format!("Not sent: {}", text::line(&other.to_string()))), true),
+        other => (
+            Outcome::new(
+                Tone::Bad,
+                format!("Not sent: {}", text::line(&other.to_string())),
+            ),
+            true,
+        ),
     }
 }
 
@@ -285,25 +325,54 @@ fn of_refusal(error: &WireError) -> (Outcome, bool) {
                         .and_then(|value| serde_json::from_value::<Applied>(value.clone()).ok())
                         .map_or_else(|| "Answered".into(), |value| applied(&value, None));
                     let who = author(said("by"), said("via"), false);
-                    Outcome::new(Tone::Warning, format!("Not sent: answered {who} first · {what}"))
+                    Outcome::new(
+                        Tone::Warning,
+                        format!("Not sent: answered {who} first · {what}"),
+                    )
                 }
                 "answering" => Outcome::new(
                     Tone::Warning,
-                    format!("Not sent: being answered {}", author(said("by"), said("via"), false)),
+                    format!(
+                        "Not sent: being answered {}",
+                        author(said("by"), said("via"), false)
+                    ),
                 ),
                 "expired" => Outcome::new(Tone::Warning, "Not sent: it had expired"),
-                "moved_on" => Outcome::new(Tone::Warning, "Not sent: it was settled in the terminal"),
-                "superseded" => Outcome::new(Tone::Warning, "Not sent: the agent asks something else now"),
-                "undeliverable" => Outcome::new(Tone::Bad, "Not sent: an earlier answer could not be delivered"),
+                "moved_on" => {
+                    Outcome::new(Tone::Warning, "Not sent: it was settled in the terminal")
+                }
+                "superseded" => {
+                    Outcome::new(Tone::Warning, "Not sent: the agent asks something else now")
+                }
+                "undeliverable" => Outcome::new(
+                    Tone::Bad,
+                    "Not sent: an earlier answer could not be delivered",
+                ),
                 _ => Outcome::new(Tone::Warning, "Not sent: the question had ended"),
             };
             (outcome, false)
         }
-        ErrorCode::DeliveryFailed => {
-            (Outcome::new(Tone::Bad, format!("Could not be delivered: {}", text::line(&error.message))), false)
-        }
-        ErrorCode::Forbidden => (Outcome::new(Tone::Bad, format!("Not allowed: {}", text::line(&error.message))), true),
-        _ => (Outcome::new(Tone::Warning, format!("Not sent: {}", text::line(&error.message))), true),
+        ErrorCode::DeliveryFailed => (
+            Outcome::new(
+                Tone::Bad,
+                format!("Could not be delivered: {}", text::line(&error.message)),
+            ),
+            false,
+        ),
+        ErrorCode::Forbidden => (
+            Outcome::new(
+                Tone::Bad,
+                format!("Not allowed: {}", text::line(&error.message)),
+            ),
+            true,
+        ),
+        _ => (
+            Outcome::new(
+                Tone::Warning,
+                format!("Not sent: {}", text::line(&error.message)),
+            ),
+            true,
+        ),
     }
 }
 
@@ -319,7 +388,10 @@ mod tests {
             pane_id: PaneId::from_trusted("p"),
             decision_id: DecisionId::from_trusted("d"),
             reason: ClearReason::Answered,
-            applied: Some(Applied { option_id: Some("allow".into()), ..Applied::default() }),
+            applied: Some(Applied {
+                option_id: Some("allow".into()),
+                ..Applied::default()
+            }),
             applied_label: Some("Allow once".into()),
             by: Some(by.into()),
             via: Some(via.into()),
@@ -329,13 +401,23 @@ mod tests {
 
     #[test]
     fn an_answer_names_what_was_applied_and_by_whom() {
-        assert_eq!(ended(&answered("signaltty-gtk", "window"), true).text, "Allow once · answered by you, here");
-        assert_eq!(ended(&answered("signaltty 0.1.0", "cli"), false).text, "Allow once · answered by signaltty 0.1.0 (cli)");
+        assert_eq!(
+            ended(&answered("signaltty-gtk", "window"), true).text,
+            "Allow once · answered by you, here"
+        );
+        assert_eq!(
+            ended(&answered("signaltty 0.1.0", "cli"), false).text,
+            "Allow once · answered by signaltty 0.1.0 (cli)"
+        );
     }
 
     #[test]
     fn a_refusal_with_words_shows_them() {
-        let applied_ = Applied { option_id: Some("deny".into()), text: Some("use staging".into()), values: None };
+        let applied_ = Applied {
+            option_id: Some("deny".into()),
+            text: Some("use staging".into()),
+            values: None,
+        };
         assert_eq!(applied(&applied_, Some("Deny")), "Deny: “use staging”");
     }
 
@@ -345,7 +427,10 @@ mod tests {
             json!({ "state": "answered", "applied": { "option_id": "deny" }, "by": "signaltty 0.1.0", "via": "cli" }),
         );
         let (outcome, still) = refused(&ClientError::Refused(error));
-        assert_eq!(outcome.text, "Not sent: answered by signaltty 0.1.0 (cli) first · deny");
+        assert_eq!(
+            outcome.text,
+            "Not sent: answered by signaltty 0.1.0 (cli) first · deny"
+        );
         assert!(!still);
     }
 
@@ -365,21 +450,47 @@ mod tests {
     #[test]
     fn the_last_minutes_are_counted_down() {
         let told = |seconds| time_left(Duration::from_secs(seconds));
-        assert_eq!([told(0), told(5), told(245), told(600), told(7_200)],
-            ["Time is up", "0:05 left", "4:05 left", "10 min left", "2 h left"]);
+        assert_eq!(
+            [told(0), told(5), told(245), told(600), told(7_200)],
+            [
+                "Time is up",
+                "0:05 left",
+                "4:05 left",
+                "10 min left",
+                "2 h left"
+            ]
+        );
     }
 
     #[test]
     fn spans_are_told_in_their_largest_unit() {
         let told = |seconds| span(Duration::from_secs(seconds));
-        assert_eq!([told(0), told(59), told(60), told(3_599), told(3_600), told(172_800)],
-            ["0 s", "59 s", "1 min", "59 min", "1 h", "2 d"]);
+        assert_eq!(
+            [
+                told(0),
+                told(59),
+                told(60),
+                told(3_599),
+                told(3_600),
+                told(172_800)
+            ],
+            ["0 s", "59 s", "1 min", "59 min", "1 h", "2 d"]
+        );
     }
 
     #[test]
     fn a_clock_of_spans_ticks_only_when_the_words_change() {
-        assert_eq!(span_changes_in(Duration::from_millis(1_250)), Duration::from_millis(750));
-        assert_eq!(span_changes_in(Duration::from_secs(61)), Duration::from_secs(59));
-        assert_eq!(span_changes_in(Duration::from_secs(3_600)), Duration::from_secs(3_600));
+        assert_eq!(
+            span_changes_in(Duration::from_millis(1_250)),
+            Duration::from_millis(750)
+        );
+        assert_eq!(
+            span_changes_in(Duration::from_secs(61)),
+            Duration::from_secs(59)
+        );
+        assert_eq!(
+            span_changes_in(Duration::from_secs(3_600)),
+            Duration::from_secs(3_600)
+        );
     }
 }

@@ -34,7 +34,13 @@ impl Scene {
         desk.find("^Terminal$", "");
         let mut watcher = world.client();
         watcher.subscribe();
-        Some(Self { desk, watcher, pane, agent, world })
+        Some(Self {
+            desk,
+            watcher,
+            pane,
+            agent,
+            world,
+        })
     }
 
     /// Has the agent ask; the decision and the file that its command creates.
@@ -42,7 +48,10 @@ impl Scene {
     fn ask(&mut self) -> (Json, std::path::PathBuf) {
         let file = self.pane.ask_to_create();
         let decision = self.watcher.event("decision.created", |_| true)["decision"].take();
-        assert_eq!(decision["answerable"], true, "the window is an operator: {decision}");
+        assert_eq!(
+            decision["answerable"], true,
+            "the window is an operator: {decision}"
+        );
         (decision, file)
     }
 
@@ -52,7 +61,10 @@ impl Scene {
         if !self.desk.has("^Reply$", "") {
             self.desk.click("^Show request$");
         }
-        self.desk.must("pointer_click", json!({"name": "^Reply$", "role": "text|entry"}));
+        self.desk.must(
+            "pointer_click",
+            json!({"name": "^Reply$", "role": "text|entry"}),
+        );
         self.desk.type_text(text);
         self.desk.keys(["Return"]);
     }
@@ -61,7 +73,9 @@ impl Scene {
 /// A click on the granting button runs the command.
 fn a_click_grants(vendor: Vendor, name: &str) {
     let _serial = one_at_a_time();
-    let Some(mut scene) = Scene::set(vendor, name) else { return };
+    let Some(mut scene) = Scene::set(vendor, name) else {
+        return;
+    };
     // Nothing is told of a pane that is in view: another window is, meanwhile.
     let before = until("the window gave the terminal its size", || {
         let size = scene.pane.pane.tty_size();
@@ -71,7 +85,10 @@ fn a_click_grants(vendor: Vendor, name: &str) {
     scene.desk.click("^Allow once$");
     await_file(&file);
     let cleared = scene.watcher.cleared(decision["id"].as_str().unwrap());
-    assert_eq!((&cleared["reason"], &cleared["via"]), (&json!("answered"), &json!("window")));
+    assert_eq!(
+        (&cleared["reason"], &cleared["via"]),
+        (&json!("answered"), &json!("window"))
+    );
     assert_eq!(cleared["applied"], json!({"option_id": "allow"}));
     scene.desk.gone("^Allow once$", "button");
     scene.pane.await_turn_end();
@@ -91,44 +108,77 @@ fn a_click_runs_codex_s_command() {
 /// A question that nobody looks at is notified, once; its notification goes with it.
 fn a_question_out_of_sight_is_notified(vendor: Vendor, name: &str) {
     let _serial = one_at_a_time();
-    let Some(mut scene) = Scene::set(vendor, name) else { return };
+    let Some(mut scene) = Scene::set(vendor, name) else {
+        return;
+    };
     let window = scene.desk.must("active_window", json!({}));
     scene.desk.must("minimize", json!({ "window": window }));
     let (decision, file) = scene.ask();
     let told = scene.desk.must("notified", json!({}));
     let text = format!("{} {}", told["summary"], told["body"]);
-    assert!(text.contains("touch"), "it does not say what is asked: {told}");
-    let actions: Vec<_> = told["actions"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
+    assert!(
+        text.contains("touch"),
+        "it does not say what is asked: {told}"
+    );
+    let actions: Vec<_> = told["actions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Json::as_str)
+        .collect();
     assert!(actions.contains(&"default"), "{actions:?}");
     assert!(actions.contains(&"Deny"), "{actions:?}");
-    assert!(actions.len() <= 2 * 4, "at most three options and the default: {actions:?}");
+    assert!(
+        actions.len() <= 2 * 4,
+        "at most three options and the default: {actions:?}"
+    );
 
     scene.desk.must("activate", json!({ "window": window }));
     scene.desk.click("^Allow once$");
     await_file(&file);
-    scene.desk.must("notification_closed", json!({"number": told["id"]}));
+    scene
+        .desk
+        .must("notification_closed", json!({"number": told["id"]}));
     scene.watcher.cleared(decision["id"].as_str().unwrap());
     scene.pane.await_turn_end();
 
     // The next one is refused from its notification.
     scene.desk.must("minimize", json!({ "window": window }));
-    let calls = scene.desk.must("notifications", json!({})).as_array().unwrap().len();
+    let calls = scene
+        .desk
+        .must("notifications", json!({}))
+        .as_array()
+        .unwrap()
+        .len();
     let (decision, file) = scene.ask();
     let told = scene.desk.must("notified", json!({ "after": calls }));
     let actions = told["actions"].as_array().unwrap();
-    let deny = actions.chunks(2).find(|action| action[1] == "Deny").expect("an action that refuses")[0].clone();
-    scene.desk.must("invoke", json!({"number": told["id"], "action": deny}));
+    let deny = actions
+        .chunks(2)
+        .find(|action| action[1] == "Deny")
+        .expect("an action that refuses")[0]
+        .clone();
+    scene
+        .desk
+        .must("invoke", json!({"number": told["id"], "action": deny}));
     let cleared = scene.watcher.cleared(decision["id"].as_str().unwrap());
-    assert_eq!((&cleared["via"], &cleared["applied"]), (&json!("notification"), &json!({"option_id": "deny"})));
+    assert_eq!(
+        (&cleared["via"], &cleared["applied"]),
+        (&json!("notification"), &json!({"option_id": "deny"}))
+    );
     scene.pane.await_turn_end();
     assert!(!file.exists());
 
     // A second press of the same, now stale action answers nothing.
     let (decision, file) = scene.ask();
-    scene.desk.must("invoke", json!({"number": told["id"], "action": deny}));
-    harness::wait::never("a stale action answered", std::time::Duration::from_secs(1), || {
-        scene.pane.pane.decision().is_none()
-    });
+    scene
+        .desk
+        .must("invoke", json!({"number": told["id"], "action": deny}));
+    harness::wait::never(
+        "a stale action answered",
+        std::time::Duration::from_secs(1),
+        || scene.pane.pane.decision().is_none(),
+    );
     assert_eq!(scene.pane.pane.decision().unwrap()["id"], decision["id"]);
     assert!(!file.exists());
 }
@@ -146,7 +196,9 @@ fn a_question_of_codex_out_of_sight_is_notified() {
 /// Words typed in the card refuse and reach the model; an option's name is the option; yes grants nothing.
 fn a_typed_reply_refuses(vendor: Vendor, name: &str) {
     let _serial = one_at_a_time();
-    let Some(mut scene) = Scene::set(vendor, name) else { return };
+    let Some(mut scene) = Scene::set(vendor, name) else {
+        return;
+    };
     let words = "use the staging registry instead";
     for (typed, applied) in [
         (words, json!({"option_id": "deny", "text": words})),
@@ -180,7 +232,9 @@ fn a_typed_reply_refuses_codex() {
 /// the agent's own prompt stands. Never a grant.
 fn the_card_answers_after_the_host_was_killed(vendor: Vendor, name: &str) {
     let _serial = one_at_a_time();
-    let Some(mut scene) = Scene::set(vendor, name) else { return };
+    let Some(mut scene) = Scene::set(vendor, name) else {
+        return;
+    };
     let (before, file) = scene.ask();
     scene.desk.must("ready", json!({"name": "^Allow once$"}));
     let agent = scene.pane.pane.pid();
@@ -190,8 +244,14 @@ fn the_card_answers_after_the_host_was_killed(vendor: Vendor, name: &str) {
     assert_eq!(scene.pane.pane.pid(), agent, "the agent was lost");
     assert!(!file.exists(), "the crash granted it");
     let again = until("the question or the agent's own prompt stands", || {
-        let pending = scene.pane.pane.decision().filter(|decision| decision["answerable"] == true);
-        pending.map(Some).or_else(|| scene.pane.own_prompt_open().then_some(None))
+        let pending = scene
+            .pane
+            .pane
+            .decision()
+            .filter(|decision| decision["answerable"] == true);
+        pending
+            .map(Some)
+            .or_else(|| scene.pane.own_prompt_open().then_some(None))
     });
     assert!(!file.exists(), "the crash granted it");
     if let Some(after) = again {
@@ -219,7 +279,9 @@ fn codex_s_card_answers_after_the_host_was_killed() {
 #[test]
 fn the_bar_goes_when_the_person_answers_in_the_terminal() {
     let _serial = one_at_a_time();
-    let Some(mut scene) = Scene::set(Vendor::Claude, "terminal-claude") else { return };
+    let Some(mut scene) = Scene::set(Vendor::Claude, "terminal-claude") else {
+        return;
+    };
     let (decision, file) = scene.ask();
     scene.desk.find("^Allow once$", "button");
     scene.pane.await_own_prompt();

@@ -31,10 +31,17 @@ impl Scene {
         desk.open_window(&world);
         let pane = world.spawn(&["cat"], &[]);
         desk.find("^Terminal$", "");
-        until("the window gave the terminal its size", || (pane.tty_size() != (110, 45)).then_some(()));
+        until("the window gave the terminal its size", || {
+            (pane.tty_size() != (110, 45)).then_some(())
+        });
         let mut watcher = world.client();
         watcher.subscribe();
-        Self { desk, watcher, pane, world }
+        Self {
+            desk,
+            watcher,
+            pane,
+            world,
+        }
     }
 
     /// A script asks in the pane and waits for its answer.
@@ -48,7 +55,9 @@ impl Scene {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let decision = self.watcher.event("decision.created", |data| data["decision"]["prompt"] == prompt);
+        let decision = self.watcher.event("decision.created", |data| {
+            data["decision"]["prompt"] == prompt
+        });
         (decision["decision"].clone(), child)
     }
 
@@ -80,7 +89,11 @@ fn a_script_s_question_is_answered_by_a_click() {
         assert_eq!(code(&mut asking), expected);
         scene.desk.gone(button, "button");
         assert_eq!(scene.pane.tty_size(), size);
-        assert_eq!(scene.desk.find("^Terminal$", "")["path"], terminal, "the terminal was rebuilt");
+        assert_eq!(
+            scene.desk.find("^Terminal$", "")["path"],
+            terminal,
+            "the terminal was rebuilt"
+        );
     }
     assert_eq!(scene.pane.screen(), "", "something reached the terminal");
 }
@@ -116,8 +129,16 @@ fn a_card_that_only_points_has_neither_button_nor_entry() {
     }
     scene.desk.find("Answer in the terminal", "");
     scene.desk.find("Under no circumstances", "label");
-    assert!(!scene.desk.has("^(By all means|Under no circumstances)$", "button"), "it has a button");
-    assert!(!scene.desk.has("^(Reply|Send reply)$", ""), "it has an entry");
+    assert!(
+        !scene
+            .desk
+            .has("^(By all means|Under no circumstances)$", "button"),
+        "it has a button"
+    );
+    assert!(
+        !scene.desk.has("^(Reply|Send reply)$", ""),
+        "it has an entry"
+    );
     scene.desk.picture("card");
     scene.desk.click("^Go to terminal$");
     scene.desk.type_text("typed there");
@@ -134,7 +155,9 @@ fn bare_keys_answer_nothing_and_a_chord_does_after_the_guard() {
     for key in ["1", "y", "Return", "space", "Tab"] {
         scene.desk.keys([key]);
     }
-    harness::wait::never("a bare key answered", Duration::from_secs(1), || scene.pane.decision().is_none());
+    harness::wait::never("a bare key answered", Duration::from_secs(1), || {
+        scene.pane.decision().is_none()
+    });
     assert_eq!(scene.pane.decision().unwrap()["id"], decision["id"]);
 
     scene.desk.must("focus_terminal", json!({}));
@@ -149,7 +172,9 @@ fn a_click_on_the_way_when_the_question_changed_answers_nothing() {
     let (first, mut one) = scene.ask("The first?", &[]);
     let (x, y) = {
         scene.desk.must("ready", json!({"name": "^Yes$"}));
-        let place = scene.desk.must("extents", json!({"name": "^Yes$", "role": "button"}));
+        let place = scene
+            .desk
+            .must("extents", json!({"name": "^Yes$", "role": "button"}));
         let at = |index: usize| place[index].as_i64().unwrap();
         (at(0) + at(2) / 2, at(1) + at(3) / 2)
     };
@@ -160,7 +185,9 @@ fn a_click_on_the_way_when_the_question_changed_answers_nothing() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    until("the second stands in line", || (scene.pane.get()["queued"] == 1).then_some(()));
+    until("the second stands in line", || {
+        (scene.pane.get()["queued"] == 1).then_some(())
+    });
     // Somebody else answers the first; the second takes its place under the pointer, which clicks at once.
     scene.world.operator().must(
         "decision.answer",
@@ -170,9 +197,16 @@ fn a_click_on_the_way_when_the_question_changed_answers_nothing() {
     assert_eq!(code(&mut one), 1);
     let second = scene.pane.await_decision();
     assert_eq!(second["prompt"], "The second?");
-    harness::wait::never("the first one's click answered the second", Duration::from_secs(1), || {
-        scene.pane.decision().is_none_or(|decision| decision["id"] != second["id"])
-    });
+    harness::wait::never(
+        "the first one's click answered the second",
+        Duration::from_secs(1),
+        || {
+            scene
+                .pane
+                .decision()
+                .is_none_or(|decision| decision["id"] != second["id"])
+        },
+    );
     // Meant for it, after the guard, it does.
     scene.desk.click("^Yes$");
     assert_eq!(code(&mut two), 0);
@@ -182,11 +216,17 @@ fn a_click_on_the_way_when_the_question_changed_answers_nothing() {
 fn a_person_who_types_a_reason_while_the_question_ends_loses_no_word_to_the_terminal() {
     let _serial = one_at_a_time();
     let mut scene = Scene::set("reason");
-    let (first, mut asking) = scene.ask("Deploy?", &["--option", "go=Go:grants", "--option", "stop=Stop:refuses"]);
+    let (first, mut asking) = scene.ask(
+        "Deploy?",
+        &["--option", "go=Go:grants", "--option", "stop=Stop:refuses"],
+    );
     if !scene.desk.has("^Reply$", "") {
         scene.desk.click("^Show request$");
     }
-    scene.desk.must("pointer_click", json!({"name": "^Reply$", "role": "text|entry"}));
+    scene.desk.must(
+        "pointer_click",
+        json!({"name": "^Reply$", "role": "text|entry"}),
+    );
     scene.desk.type_text("use the stag");
     scene.world.operator().must(
         "decision.answer",
@@ -194,15 +234,22 @@ fn a_person_who_types_a_reason_while_the_question_ends_loses_no_word_to_the_term
     );
     assert_eq!(code(&mut asking), 1);
     // The next question comes while the person is still writing to the first.
-    let (second, mut next) = scene.ask("And now?", &["--option", "go=Go:grants", "--option", "stop=Stop:refuses"]);
+    let (second, mut next) = scene.ask(
+        "And now?",
+        &["--option", "go=Go:grants", "--option", "stop=Stop:refuses"],
+    );
     scene.desk.type_text("ing registry");
     scene.desk.keys(["Return"]);
-    harness::wait::never("the first one's words answered the second", Duration::from_secs(1), || {
-        scene.pane.decision().is_none()
-    });
+    harness::wait::never(
+        "the first one's words answered the second",
+        Duration::from_secs(1),
+        || scene.pane.decision().is_none(),
+    );
     assert_eq!(scene.pane.decision().unwrap()["id"], second["id"]);
     assert_eq!(scene.pane.screen(), "", "words went into the terminal");
-    let kept = scene.desk.must("text", json!({"name": "^Reply$", "role": "text|entry"}));
+    let kept = scene
+        .desk
+        .must("text", json!({"name": "^Reply$", "role": "text|entry"}));
     assert_eq!(kept, "use the staging registry");
 
     scene.world.operator().must(
@@ -213,7 +260,11 @@ fn a_person_who_types_a_reason_while_the_question_ends_loses_no_word_to_the_term
     scene.desk.type_text(" at once");
     scene.desk.keys(["Return"]);
     std::thread::sleep(Duration::from_millis(500));
-    assert_eq!(scene.pane.screen(), "", "words went into the terminal after the question ended");
+    assert_eq!(
+        scene.pane.screen(),
+        "",
+        "words went into the terminal after the question ended"
+    );
 }
 
 #[test]
@@ -239,7 +290,10 @@ fn a_long_command_with_hidden_characters_is_readable_and_flagged() {
     for hidden in ['\u{202e}', '\u{202c}', '\u{200b}'] {
         assert!(!tree.contains(hidden), "{hidden:?} is shown as it is");
     }
-    assert!(tree.contains("echo step 1") && tree.contains("the last line"), "it is cut:\n{tree}");
+    assert!(
+        tree.contains("echo step 1") && tree.contains("the last line"),
+        "it is cut:\n{tree}"
+    );
     scene.desk.picture("card");
 }
 
@@ -250,14 +304,22 @@ fn a_pane_is_opened_from_the_window() {
     let mut desk = Desk::start(&world, "new-pane");
     desk.open_window(&world);
     desk.must("click", json!({"name": "^New pane", "role": "button"}));
-    desk.must("pointer_click", json!({"name": "^Command", "role": "text|entry"}));
+    desk.must(
+        "pointer_click",
+        json!({"name": "^Command", "role": "text|entry"}),
+    );
     desk.type_text("cat");
-    desk.must("pointer_click", json!({"name": "^Folder", "role": "text|entry"}));
+    desk.must(
+        "pointer_click",
+        json!({"name": "^Folder", "role": "text|entry"}),
+    );
     desk.keys(["ctrl+a"]);
     desk.type_text(world.work().to_str().unwrap());
     desk.keys(["Return"]);
     let pane = until("the pane is there", || {
-        world.client().must("pane.list", json!({}))["panes"].get(0).cloned()
+        world.client().must("pane.list", json!({}))["panes"]
+            .get(0)
+            .cloned()
     });
     assert_eq!(pane["argv"], json!(["cat"]));
     assert_eq!(pane["cwd"], world.work().to_str().unwrap());

@@ -95,7 +95,11 @@ impl DecisionObject {
 
     /// Whether it is that decision.
     pub fn is(&self, id: &DecisionId) -> bool {
-        self.imp().data.borrow().as_ref().is_some_and(|data| &data.id == id)
+        self.imp()
+            .data
+            .borrow()
+            .as_ref()
+            .is_some_and(|data| &data.id == id)
     }
 
     /// The host changed it: same id.
@@ -114,7 +118,10 @@ impl DecisionObject {
 
     /// Whether an answer that the host says came by `via` can be the one that this window sent.
     pub fn sent_by(&self, via: Option<&str>) -> bool {
-        self.imp().sent.get().is_some_and(|sent| via == Some(sent.as_str()))
+        self.imp()
+            .sent
+            .get()
+            .is_some_and(|sent| via == Some(sent.as_str()))
     }
 
     /// It ended; nothing can be sent any more.
@@ -124,7 +131,9 @@ impl DecisionObject {
 
     /// Sends an answer to this very decision, at most one at a time. True: the host took it.
     pub async fn answer(&self, bridge: &Bridge, answer: Answer, via: Via) -> bool {
-        let Some(data) = self.data() else { return false };
+        let Some(data) = self.data() else {
+            return false;
+        };
         if self.stage() != Stage::Pending {
             return false;
         }
@@ -142,9 +151,19 @@ impl DecisionObject {
             Ok(answered) => {
                 // The event that ends it says the same, and who; it comes on the same connection.
                 if self.stage() == Stage::Sending {
-                    let label = answered.applied.option_id.as_deref().and_then(|id| data.option(id));
-                    let what = words::applied(&answered.applied, label.map(|option| option.label.as_str()));
-                    let said = Outcome { tone: words::Tone::Good, text: format!("{what} · answered by you, here") };
+                    let label = answered
+                        .applied
+                        .option_id
+                        .as_deref()
+                        .and_then(|id| data.option(id));
+                    let what = words::applied(
+                        &answered.applied,
+                        label.map(|option| option.label.as_str()),
+                    );
+                    let said = Outcome {
+                        tone: words::Tone::Good,
+                        text: format!("{what} · answered by you, here"),
+                    };
                     self.set(Stage::Ended, Some(said));
                 }
                 true
@@ -154,7 +173,11 @@ impl DecisionObject {
                 tracing::info!(decision = %data.id, %error, "an answer was not applied");
                 let (outcome, still_pending) = words::refused(&error);
                 // Where its end was told meanwhile, the end stands; why ours failed is said with it.
-                let stage = if still_pending && self.stage() == Stage::Sending { Stage::Pending } else { Stage::Ended };
+                let stage = if still_pending && self.stage() == Stage::Sending {
+                    Stage::Pending
+                } else {
+                    Stage::Ended
+                };
                 self.set(stage, Some(outcome));
                 false
             }

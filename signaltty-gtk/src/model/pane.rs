@@ -77,7 +77,11 @@ impl PaneObject {
     /// The host's data.
     pub fn data(&self) -> Rc<Pane> {
         // Set by the constructor and never taken away.
-        self.imp().data.borrow().clone().unwrap_or_else(|| Rc::new(nothing()))
+        self.imp()
+            .data
+            .borrow()
+            .clone()
+            .unwrap_or_else(|| Rc::new(nothing()))
     }
 
     /// Its id.
@@ -149,7 +153,9 @@ impl PaneObject {
 
     /// That decision ended. Says how, and takes it away if it is the pending one.
     pub fn end(&self, id: &DecisionId, outcome: Outcome) {
-        let Some(decision) = self.decision().filter(|decision| decision.is(id)) else { return };
+        let Some(decision) = self.decision().filter(|decision| decision.is(id)) else {
+            return;
+        };
         // That an answer of ours came too late says more than that the question ended.
         let told = match (decision.stage(), decision.outcome()) {
             (Stage::Ended, Some(refused)) if refused.tone != Tone::Good => refused,
@@ -165,7 +171,13 @@ impl PaneObject {
 
     /// Sends an answer to the decision that it was meant for, whatever the pane shows by then. True: the host
     /// took it.
-    pub async fn answer(&self, bridge: &Bridge, decision: &DecisionObject, answer: Answer, via: Via) -> bool {
+    pub async fn answer(
+        &self,
+        bridge: &Bridge,
+        decision: &DecisionObject,
+        answer: Answer,
+        via: Via,
+    ) -> bool {
         let taken = decision.answer(bridge, answer, via).await;
         // The question ended while the answer was on its way: why that one did nothing is said where it was.
         if !taken && decision.stage() == Stage::Ended && self.decision().is_none() {
@@ -190,7 +202,10 @@ impl PaneObject {
             });
             imp.outcome_timer.replace(Some(timer));
         }
-        let text = outcome.as_ref().map(|outcome| outcome.text.clone()).unwrap_or_default();
+        let text = outcome
+            .as_ref()
+            .map(|outcome| outcome.text.clone())
+            .unwrap_or_default();
         imp.outcome.replace(outcome);
         if imp.outcome_text.replace(text.clone()) != text {
             self.notify_outcome_text();

@@ -89,16 +89,23 @@ mod imp {
                 vec![
                     // A decision became pending: its pane, the decision.
                     Signal::builder("asked")
-                        .param_types([super::PaneObject::static_type(), DecisionObject::static_type()])
+                        .param_types([
+                            super::PaneObject::static_type(),
+                            DecisionObject::static_type(),
+                        ])
                         .build(),
                     // A decision is no longer pending: its id.
-                    Signal::builder("ended").param_types([String::static_type()]).build(),
+                    Signal::builder("ended")
+                        .param_types([String::static_type()])
+                        .build(),
                     // The order of the panes or their needs may be different.
                     Signal::builder("needs-changed").build(),
                     // The arrangement is different.
                     Signal::builder("layout-changed").build(),
                     // Something to tell a person in passing.
-                    Signal::builder("told").param_types([String::static_type()]).build(),
+                    Signal::builder("told")
+                        .param_types([String::static_type()])
+                        .build(),
                 ]
             })
         }
@@ -119,7 +126,9 @@ impl WorkspaceObject {
         let weak = workspace.downgrade();
         glib::spawn_future_local(async move {
             while let Ok(update) = updates.recv().await {
-                let Some(workspace) = weak.upgrade() else { break };
+                let Some(workspace) = weak.upgrade() else {
+                    break;
+                };
                 workspace.apply(update);
             }
         });
@@ -138,7 +147,11 @@ impl WorkspaceObject {
 
     /// All panes, as they were opened.
     pub fn all(&self) -> Vec<PaneObject> {
-        self.imp().panes.iter::<PaneObject>().filter_map(Result::ok).collect()
+        self.imp()
+            .panes
+            .iter::<PaneObject>()
+            .filter_map(Result::ok)
+            .collect()
     }
 
     /// The host's arrangement.
@@ -236,7 +249,11 @@ impl WorkspaceObject {
     fn replace(&self, snapshot: Snapshot) {
         let gone: Vec<PaneId> = {
             let by_id = self.imp().by_id.borrow();
-            by_id.keys().filter(|id| !snapshot.panes.iter().any(|pane| &pane.id == *id)).cloned().collect()
+            by_id
+                .keys()
+                .filter(|id| !snapshot.panes.iter().any(|pane| &pane.id == *id))
+                .cloned()
+                .collect()
         };
         for id in gone {
             self.remove(&id);
@@ -263,8 +280,18 @@ impl WorkspaceObject {
         let before = object.decision();
         // Its end was missed with the connection.
         if let Some(data) = before.as_ref().and_then(DecisionObject::data) {
-            if pane.decision.as_ref().is_none_or(|decision| decision.id != data.id) {
-                self.end(&data, Outcome { tone: Tone::Plain, text: "It ended meanwhile".into() });
+            if pane
+                .decision
+                .as_ref()
+                .is_none_or(|decision| decision.id != data.id)
+            {
+                self.end(
+                    &data,
+                    Outcome {
+                        tone: Tone::Plain,
+                        text: "It ended meanwhile".into(),
+                    },
+                );
             }
         }
         object.update(pane);
@@ -272,7 +299,9 @@ impl WorkspaceObject {
     }
 
     fn remove(&self, id: &PaneId) {
-        let Some(pane) = self.imp().by_id.borrow_mut().remove(id) else { return };
+        let Some(pane) = self.imp().by_id.borrow_mut().remove(id) else {
+            return;
+        };
         if let Some(data) = pane.decision().as_ref().and_then(DecisionObject::data) {
             self.end_of(&pane, &data, words::of_reason(ClearReason::PaneExited));
         }
@@ -282,11 +311,15 @@ impl WorkspaceObject {
     }
 
     fn asked(&self, created: DecisionCreated) {
-        let Some(pane) = self.pane(&created.decision.pane_id) else { return };
+        let Some(pane) = self.pane(&created.decision.pane_id) else {
+            return;
+        };
         let before = pane.decision();
         if let Some(data) = before.as_ref().and_then(DecisionObject::data) {
             if data.id != created.decision.id {
-                let outcome = created.prev_reason.map_or_else(words::superseded, words::of_reason);
+                let outcome = created
+                    .prev_reason
+                    .map_or_else(words::superseded, words::of_reason);
                 self.end(&data, outcome);
             }
         }
@@ -298,8 +331,15 @@ impl WorkspaceObject {
     }
 
     fn cleared(&self, cleared: &DecisionCleared) {
-        let Some(pane) = self.pane(&cleared.pane_id) else { return };
-        let Some(decision) = pane.decision().filter(|decision| decision.is(&cleared.decision_id)) else { return };
+        let Some(pane) = self.pane(&cleared.pane_id) else {
+            return;
+        };
+        let Some(decision) = pane
+            .decision()
+            .filter(|decision| decision.is(&cleared.decision_id))
+        else {
+            return;
+        };
         let Some(data) = decision.data() else { return };
         let ours = decision.sent_by(cleared.via.as_deref());
         self.end(&data, words::ended(cleared, ours));
@@ -326,7 +366,11 @@ impl WorkspaceObject {
     }
 
     fn count(&self) {
-        let asking = self.all().iter().filter(|pane| pane.decision().is_some()).count();
+        let asking = self
+            .all()
+            .iter()
+            .filter(|pane| pane.decision().is_some())
+            .count();
         let asking = u32::try_from(asking).unwrap_or(u32::MAX);
         if self.imp().asking.replace(asking) != asking {
             self.notify_asking();

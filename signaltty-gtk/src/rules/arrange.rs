@@ -19,11 +19,19 @@ pub fn shown(layout: &Layout, panes: &[PaneId]) -> Layout {
             }
             keep
         }) {
-            tabs.push(Tab { title: tab.title.clone(), root });
+            tabs.push(Tab {
+                title: tab.title.clone(),
+                root,
+            });
         }
     }
     for pane in panes.iter().filter(|pane| !seen.contains(pane)) {
-        tabs.push(Tab { title: None, root: LayoutNode::Pane { pane_id: pane.clone() } });
+        tabs.push(Tab {
+            title: None,
+            root: LayoutNode::Pane {
+                pane_id: pane.clone(),
+            },
+        });
     }
     Layout { tabs }
 }
@@ -42,9 +50,14 @@ pub fn split(layout: &Layout, at: &PaneId, direction: SplitDirection, new: &Pane
 /// The layout without a pane: its sibling takes its room.
 pub fn without(layout: &Layout, gone: &PaneId) -> Layout {
     let tabs = layout.tabs.iter().filter_map(|tab| {
-        kept(&tab.root, &mut |id| id != gone).map(|root| Tab { title: tab.title.clone(), root })
+        kept(&tab.root, &mut |id| id != gone).map(|root| Tab {
+            title: tab.title.clone(),
+            root,
+        })
     });
-    Layout { tabs: tabs.collect() }
+    Layout {
+        tabs: tabs.collect(),
+    }
 }
 
 /// The layout with another share for the split that holds both panes nearest to their common root.
@@ -52,7 +65,12 @@ pub fn resized(layout: &Layout, first: &PaneId, second: &PaneId, share: f64) -> 
     let share = share.clamp(SHARE_MIN, SHARE_MAX);
     let tabs = layout.tabs.iter();
     Layout {
-        tabs: tabs.map(|tab| Tab { title: tab.title.clone(), root: reshared(&tab.root, first, second, share) }).collect(),
+        tabs: tabs
+            .map(|tab| Tab {
+                title: tab.title.clone(),
+                root: reshared(&tab.root, first, second, share),
+            })
+            .collect(),
     }
 }
 
@@ -71,7 +89,12 @@ pub fn panes_of(node: &LayoutNode) -> Vec<PaneId> {
 fn kept(node: &LayoutNode, keep: &mut impl FnMut(&PaneId) -> bool) -> Option<LayoutNode> {
     match node {
         LayoutNode::Pane { pane_id } => keep(pane_id).then(|| node.clone()),
-        LayoutNode::Split { direction, share, first, second } => match (kept(first, keep), kept(second, keep)) {
+        LayoutNode::Split {
+            direction,
+            share,
+            first,
+            second,
+        } => match (kept(first, keep), kept(second, keep)) {
             (Some(first), Some(second)) => Some(LayoutNode::Split {
                 direction: *direction,
                 share: *share,
@@ -89,10 +112,17 @@ fn halved(node: &LayoutNode, at: &PaneId, direction: SplitDirection, new: &PaneI
             direction,
             share: 0.5,
             first: Box::new(node.clone()),
-            second: Box::new(LayoutNode::Pane { pane_id: new.clone() }),
+            second: Box::new(LayoutNode::Pane {
+                pane_id: new.clone(),
+            }),
         },
         LayoutNode::Pane { .. } => node.clone(),
-        LayoutNode::Split { direction: own, share, first, second } => LayoutNode::Split {
+        LayoutNode::Split {
+            direction: own,
+            share,
+            first,
+            second,
+        } => LayoutNode::Split {
             direction: *own,
             share: *share,
             first: Box::new(halved(first, at, direction, new)),
@@ -102,7 +132,15 @@ fn halved(node: &LayoutNode, at: &PaneId, direction: SplitDirection, new: &PaneI
 }
 
 fn reshared(node: &LayoutNode, one: &PaneId, other: &PaneId, new_share: f64) -> LayoutNode {
-    let LayoutNode::Split { direction, share, first, second } = node else { return node.clone() };
+    let LayoutNode::Split {
+        direction,
+        share,
+        first,
+        second,
+    } = node
+    else {
+        return node.clone();
+    };
     let ours = panes_of(first).contains(one) && panes_of(second).contains(other);
     LayoutNode::Split {
         direction: *direction,
@@ -129,24 +167,45 @@ mod tests {
     }
 
     fn tabs(roots: Vec<LayoutNode>) -> Layout {
-        Layout { tabs: roots.into_iter().map(|root| Tab { title: None, root }).collect() }
+        Layout {
+            tabs: roots
+                .into_iter()
+                .map(|root| Tab { title: None, root })
+                .collect(),
+        }
     }
 
     #[test]
     fn a_pane_that_the_layout_does_not_name_gets_a_tab() {
-        assert_eq!(shown(&Layout::default(), &ids(&["a", "b"])), tabs(vec![pane("a"), pane("b")]));
+        assert_eq!(
+            shown(&Layout::default(), &ids(&["a", "b"])),
+            tabs(vec![pane("a"), pane("b")])
+        );
     }
 
     #[test]
     fn a_split_halves_the_pane_and_keeps_its_tab() {
-        let layout = split(&tabs(vec![pane("a"), pane("b")]), &id("a"), SplitDirection::Down, &id("c"));
+        let layout = split(
+            &tabs(vec![pane("a"), pane("b")]),
+            &id("a"),
+            SplitDirection::Down,
+            &id("c"),
+        );
         assert_eq!(layout.tabs.len(), 2);
-        assert_eq!(layout.tabs.first().map(|tab| panes_of(&tab.root)), Some(ids(&["a", "c"])));
+        assert_eq!(
+            layout.tabs.first().map(|tab| panes_of(&tab.root)),
+            Some(ids(&["a", "c"]))
+        );
     }
 
     #[test]
     fn a_pane_that_goes_leaves_its_room_to_its_sibling() {
-        let layout = split(&tabs(vec![pane("a")]), &id("a"), SplitDirection::Right, &id("b"));
+        let layout = split(
+            &tabs(vec![pane("a")]),
+            &id("a"),
+            SplitDirection::Right,
+            &id("b"),
+        );
         assert_eq!(without(&layout, &id("a")), tabs(vec![pane("b")]));
         assert_eq!(shown(&layout, &ids(&["a"])), tabs(vec![pane("a")]));
         assert_eq!(without(&tabs(vec![pane("a")]), &id("a")), Layout::default());
@@ -154,18 +213,30 @@ mod tests {
 
     #[test]
     fn a_pane_named_twice_is_shown_once() {
-        assert_eq!(shown(&tabs(vec![pane("a"), pane("a")]), &ids(&["a"])), tabs(vec![pane("a")]));
+        assert_eq!(
+            shown(&tabs(vec![pane("a"), pane("a")]), &ids(&["a"])),
+            tabs(vec![pane("a")])
+        );
     }
 
     #[test]
     fn a_divider_moves_its_own_split_only_and_within_bounds() {
-        let layout = split(&tabs(vec![pane("a")]), &id("a"), SplitDirection::Right, &id("b"));
+        let layout = split(
+            &tabs(vec![pane("a")]),
+            &id("a"),
+            SplitDirection::Right,
+            &id("b"),
+        );
         let layout = split(&layout, &id("b"), SplitDirection::Down, &id("c"));
         let layout = resized(&layout, &id("b"), &id("c"), 2.0);
-        let Some(LayoutNode::Split { share, second, .. }) = layout.tabs.first().map(|tab| tab.root.clone()) else {
+        let Some(LayoutNode::Split { share, second, .. }) =
+            layout.tabs.first().map(|tab| tab.root.clone())
+        else {
             panic!("the root is a split");
         };
         assert!((share - 0.5).abs() < f64::EPSILON);
-        assert!(matches!(*second, LayoutNode::Split { share, .. } if (share - SHARE_MAX).abs() < f64::EPSILON));
+        assert!(
+            matches!(*second, LayoutNode::Split { share, .. } if (share - SHARE_MAX).abs() < f64::EPSILON)
+        );
     }
 }

@@ -44,7 +44,11 @@ impl Chords {
         if !open || !self.alt {
             self.blocked.insert(key);
         }
-        if first && !self.blocked.contains(&key) { Press::Acts } else { Press::Held }
+        if first && !self.blocked.contains(&key) {
+            Press::Acts
+        } else {
+            Press::Held
+        }
     }
 
     /// The key came up.
@@ -78,7 +82,11 @@ mod tests {
         let mut chords = with_alt();
         chords.card_appeared();
         assert_eq!(chords.press(ONE, true), Press::Acts);
-        assert_eq!(chords.press(ONE, true), Press::Held, "a repeat must not act");
+        assert_eq!(
+            chords.press(ONE, true),
+            Press::Held,
+            "a repeat must not act"
+        );
     }
 
     #[test]
@@ -125,14 +133,22 @@ mod tests {
         let mut chords = with_alt();
         assert_eq!(chords.press(ONE, false), Press::Held);
         chords.card_appeared();
-        assert_eq!(chords.press(ONE, true), Press::Held, "its first repeat may come after the guard");
+        assert_eq!(
+            chords.press(ONE, true),
+            Press::Held,
+            "its first repeat may come after the guard"
+        );
     }
 
     #[test]
     fn a_chord_held_since_another_window_had_the_keyboard_does_not_act() {
         let mut chords = with_alt();
         chords.lost_keyboard();
-        assert_eq!(chords.press(ONE, true), Press::Held, "Alt did not go down here");
+        assert_eq!(
+            chords.press(ONE, true),
+            Press::Held,
+            "Alt did not go down here"
+        );
         chords.release(ONE);
         chords.alt_pressed();
         assert_eq!(chords.press(ONE, true), Press::Acts);

@@ -72,19 +72,40 @@ fn step(at: At, byte: u8) -> At {
         // ESC and no backslash: the string is over and a sequence begins.
         (At::Ending, byte) => step(At::Escape, byte),
         (At::Escape, b'[') => At::Control,
-        (At::Escape, b']') => At::Text { bell: true, lead: false },
-        (At::Escape, b'P' | b'X' | b'^' | b'_') => At::Text { bell: false, lead: false },
+        (At::Escape, b']') => At::Text {
+            bell: true,
+            lead: false,
+        },
+        (At::Escape, b'P' | b'X' | b'^' | b'_') => At::Text {
+            bell: false,
+            lead: false,
+        },
         (At::Escape, 0x30..=0x7e) => At::Ground,
         (At::Escape, _) => At::Escape,
         (At::Control, 0x40..=0x7e) => At::Ground,
         (At::Control, _) => At::Control,
         (At::Text { bell: true, .. }, 0x07) | (At::Text { lead: true, .. }, 0x9c) => At::Ground,
-        (At::Text { bell, .. }, byte) => At::Text { bell, lead: byte == 0xc2 },
+        (At::Text { bell, .. }, byte) => At::Text {
+            bell,
+            lead: byte == 0xc2,
+        },
         (At::Character { lead, left: 1 }, byte) => finished(lead, byte),
-        (At::Character { lead, left }, 0x80..=0xbf) => At::Character { lead, left: left - 1 },
-        (At::Ground | At::Character { .. }, 0xc2..=0xdf) => At::Character { lead: byte, left: 1 },
-        (At::Ground | At::Character { .. }, 0xe0..=0xef) => At::Character { lead: byte, left: 2 },
-        (At::Ground | At::Character { .. }, 0xf0..=0xf4) => At::Character { lead: byte, left: 3 },
+        (At::Character { lead, left }, 0x80..=0xbf) => At::Character {
+            lead,
+            left: left - 1,
+        },
+        (At::Ground | At::Character { .. }, 0xc2..=0xdf) => At::Character {
+            lead: byte,
+            left: 1,
+        },
+        (At::Ground | At::Character { .. }, 0xe0..=0xef) => At::Character {
+            lead: byte,
+            left: 2,
+        },
+        (At::Ground | At::Character { .. }, 0xf0..=0xf4) => At::Character {
+            lead: byte,
+            left: 3,
+        },
         (At::Ground | At::Character { .. }, _) => At::Ground,
     }
 }
@@ -93,8 +114,14 @@ fn step(at: At, byte: u8) -> At {
 fn finished(lead: u8, byte: u8) -> At {
     match (lead, byte) {
         (0xc2, 0x9b) => At::Control,
-        (0xc2, 0x9d) => At::Text { bell: true, lead: false },
-        (0xc2, 0x90 | 0x98 | 0x9e | 0x9f) => At::Text { bell: false, lead: false },
+        (0xc2, 0x9d) => At::Text {
+            bell: true,
+            lead: false,
+        },
+        (0xc2, 0x90 | 0x98 | 0x9e | 0x9f) => At::Text {
+            bell: false,
+            lead: false,
+        },
         (_, 0x80..=0xbf) => At::Ground,
         (_, byte) => step(At::Ground, byte),
     }
@@ -117,8 +144,12 @@ pub fn commit(bytes: &[u8], by_key: bool) -> Commit {
         return Commit::Typed;
     }
     if let Some(body) = bytes.strip_prefix(b"\x1b[") {
-        let Some((&end, parameters)) = body.split_last() else { return Commit::Typed };
-        let numbers = |bytes: &[u8]| !bytes.is_empty() && bytes.iter().all(|b| b.is_ascii_digit() || *b == b';');
+        let Some((&end, parameters)) = body.split_last() else {
+            return Commit::Typed;
+        };
+        let numbers = |bytes: &[u8]| {
+            !bytes.is_empty() && bytes.iter().all(|b| b.is_ascii_digit() || *b == b';')
+        };
         return match (end, parameters.first()) {
             (b'R', Some(b'0'..=b'9')) if numbers(parameters) => Commit::Processed,
             // Device attributes, status and mode reports, window reports, terminal parameters.
@@ -128,8 +159,13 @@ pub fn commit(bytes: &[u8], by_key: bool) -> Commit {
         };
     }
     // Replies of colour queries, of settings and of the terminal's name.
-    let string = bytes.starts_with(b"\x1b]") || bytes.starts_with(b"\x1bP") || bytes.starts_with(b"\x1b_");
-    if string && (bytes.ends_with(b"\x1b\\") || bytes.ends_with(b"\x07")) { Commit::Reply } else { Commit::Typed }
+    let string =
+        bytes.starts_with(b"\x1b]") || bytes.starts_with(b"\x1bP") || bytes.starts_with(b"\x1b_");
+    if string && (bytes.ends_with(b"\x1b\\") || bytes.ends_with(b"\x07")) {
+        Commit::Reply
+    } else {
+        Commit::Typed
+    }
 }
 
 #[cfg(test)]
@@ -200,13 +236,41 @@ mod tests {
     fn the_sentinels_reply_is_told_from_typing_and_from_other_replies() {
         assert_eq!(commit(b"\x1b[24;80R", false), Commit::Processed);
         assert_eq!(commit(b"\x1b[1;2R", true), Commit::Typed, "Shift+F3");
-        for reply in [&b"\x1b[?62;1c"[..], b"\x1b[>65;7006;1c", b"\x1b[0n", b"\x1b[?2026;0$y", b"\x1b[8;24;80t",
-            b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\", b"\x1bP>|name\x1b\\"] {
-            assert_eq!(commit(reply, false), Commit::Reply, "{}", reply.escape_ascii());
+        for reply in [
+            &b"\x1b[?62;1c"[..],
+            b"\x1b[>65;7006;1c",
+            b"\x1b[0n",
+            b"\x1b[?2026;0$y",
+            b"\x1b[8;24;80t",
+            b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\",
+            b"\x1bP>|name\x1b\\",
+        ] {
+            assert_eq!(
+                commit(reply, false),
+                Commit::Reply,
+                "{}",
+                reply.escape_ascii()
+            );
         }
-        for typed in [&b"a"[..], b"\r", b"\x1b", b"\x1b[A", b"\x1b[1;5C", b"\x1b[I", b"\x1b[<0;10;10M",
-            b"\x1b[200~words\x1b[201~", b"\x1bOP", b"\x1b]", "ß".as_bytes()] {
-            assert_eq!(commit(typed, false), Commit::Typed, "{}", typed.escape_ascii());
+        for typed in [
+            &b"a"[..],
+            b"\r",
+            b"\x1b",
+            b"\x1b[A",
+            b"\x1b[1;5C",
+            b"\x1b[I",
+            b"\x1b[<0;10;10M",
+            b"\x1b[200~words\x1b[201~",
+            b"\x1bOP",
+            b"\x1b]",
+            "ß".as_bytes(),
+        ] {
+            assert_eq!(
+                commit(typed, false),
+                Commit::Typed,
+                "{}",
+                typed.escape_ascii()
+            );
         }
     }
 }

@@ -48,7 +48,9 @@ impl Guard {
     /// passes for a decision that is not the one shown.
     pub fn allows(&self, id: &DecisionId, polarity: Polarity, now: Duration) -> bool {
         match &self.shown {
-            Some((shown, _)) if shown == id => polarity == Polarity::Refuses || self.left(now).is_zero(),
+            Some((shown, _)) if shown == id => {
+                polarity == Polarity::Refuses || self.left(now).is_zero()
+            }
             _ => false,
         }
     }

@@ -28,11 +28,19 @@ pub struct Capabilities {
 impl Capabilities {
     /// Reads the server's own words.
     pub fn read<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
-        words.into_iter().fold(Self::default(), |known, word| match word {
-            "actions" => Self { actions: true, ..known },
-            "body-markup" => Self { body_markup: true, ..known },
-            _ => known,
-        })
+        words
+            .into_iter()
+            .fold(Self::default(), |known, word| match word {
+                "actions" => Self {
+                    actions: true,
+                    ..known
+                },
+                "body-markup" => Self {
+                    body_markup: true,
+                    ..known
+                },
+                _ => known,
+            })
     }
 }
 
@@ -51,7 +59,10 @@ pub struct Notice {
 pub fn of_decision(decision: &Decision, pane_title: &str, server: Capabilities) -> Notice {
     let mut body = text::line_of(&decision.prompt, LINE_CHARS);
     if let Some(detail) = decision.detail.as_deref() {
-        let lines: Vec<&str> = detail.lines().filter(|line| !line.trim().is_empty()).collect();
+        let lines: Vec<&str> = detail
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
         for line in lines.iter().take(DETAIL_LINES) {
             body.push('\n');
             body.push_str(&text::line_of(line, LINE_CHARS));
@@ -62,12 +73,22 @@ pub fn of_decision(decision: &Decision, pane_title: &str, server: Capabilities) 
             more => body.push_str(&format!("\n… {more} more lines")),
         }
     }
-    let asks = if decision.agent.is_empty() { "Asks".to_owned() } else { format!("{} asks", text::line(&decision.agent)) };
-    let mut notice = plain(&format!("{asks} · {}", text::line(pane_title)), &body, server);
+    let asks = if decision.agent.is_empty() {
+        "Asks".to_owned()
+    } else {
+        format!("{} asks", text::line(&decision.agent))
+    };
+    let mut notice = plain(
+        &format!("{asks} · {}", text::line(pane_title)),
+        &body,
+        server,
+    );
     if server.actions {
         notice.actions.push((OPEN.into(), "Open".into()));
         for option in offered(decision) {
-            notice.actions.push((name(&decision.id, &option.id), text::line(&option.label)));
+            notice
+                .actions
+                .push((name(&decision.id, &option.id), text::line(&option.label)));
         }
     }
     notice
@@ -75,8 +96,16 @@ pub fn of_decision(decision: &Decision, pane_title: &str, server: Capabilities) 
 
 /// A notification that only says something.
 pub fn plain(summary: &str, body: &str, server: Capabilities) -> Notice {
-    let body = if server.body_markup { escape(body) } else { body.to_owned() };
-    Notice { summary: summary.to_owned(), body, actions: Vec::new() }
+    let body = if server.body_markup {
+        escape(body)
+    } else {
+        body.to_owned()
+    };
+    Notice {
+        summary: summary.to_owned(),
+        body,
+        actions: Vec::new(),
+    }
 }
 
 /// The decision and the option that an action's name carries.
@@ -93,13 +122,19 @@ fn name(decision: &DecisionId, option: &str) -> String {
 fn offered(decision: &Decision) -> Vec<AnswerOption> {
     let mut whole = decision.clone();
     whole.options.retain(|option| {
-        option.polarity == Polarity::Refuses || text::line(&option.label).chars().count() <= LABEL_CHARS
+        option.polarity == Polarity::Refuses
+            || text::line(&option.label).chars().count() <= LABEL_CHARS
     });
-    options::of_notification(&whole).into_iter().cloned().collect()
+    options::of_notification(&whole)
+        .into_iter()
+        .cloned()
+        .collect()
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -108,7 +143,10 @@ mod tests {
 
     use super::*;
 
-    const ALL: Capabilities = Capabilities { actions: true, body_markup: true };
+    const ALL: Capabilities = Capabilities {
+        actions: true,
+        body_markup: true,
+    };
 
     fn decision(members: serde_json::Value) -> Decision {
         let mut whole = json!({
@@ -128,13 +166,20 @@ mod tests {
     }
 
     fn labels(notice: &Notice) -> Vec<&str> {
-        notice.actions.iter().map(|(_, label)| label.as_str()).collect()
+        notice
+            .actions
+            .iter()
+            .map(|(_, label)| label.as_str())
+            .collect()
     }
 
     #[test]
     fn at_most_three_options_are_offered_and_a_refusal_is_among_them() {
         let notice = of_decision(&decision(json!({})), "pane", ALL);
-        assert_eq!(labels(&notice), ["Open", "Allow once", "Always: test", "Deny"]);
+        assert_eq!(
+            labels(&notice),
+            ["Open", "Allow once", "Always: test", "Deny"]
+        );
     }
 
     #[test]
@@ -144,7 +189,10 @@ mod tests {
             { "id": "always-1", "label": format!("Always: {}", "x".repeat(LABEL_CHARS)), "polarity": "grants" },
             { "id": "deny", "label": "Deny", "polarity": "refuses" },
         ] }));
-        assert_eq!(labels(&of_decision(&long, "pane", ALL)), ["Open", "Allow once", "Deny"]);
+        assert_eq!(
+            labels(&of_decision(&long, "pane", ALL)),
+            ["Open", "Allow once", "Deny"]
+        );
     }
 
     #[test]
@@ -155,7 +203,11 @@ mod tests {
 
     #[test]
     fn a_server_without_actions_gets_none() {
-        assert!(of_decision(&decision(json!({})), "pane", Capabilities::default()).actions.is_empty());
+        assert!(
+            of_decision(&decision(json!({})), "pane", Capabilities::default())
+                .actions
+                .is_empty()
+        );
     }
 
     #[test]
@@ -164,21 +216,39 @@ mod tests {
         let with = of_decision(&shell, "a < b", ALL);
         assert_eq!(with.body, "Run it?\na &lt; b &amp;&amp; c");
         assert!(with.summary.contains("a < b"), "a summary is never markup");
-        let without = of_decision(&shell, "pane", Capabilities { body_markup: false, ..ALL });
+        let without = of_decision(
+            &shell,
+            "pane",
+            Capabilities {
+                body_markup: false,
+                ..ALL
+            },
+        );
         assert_eq!(without.body, "Run it?\na < b && c");
     }
 
     #[test]
     fn a_long_detail_says_how_much_more_there_is() {
         let lines: Vec<String> = (0..10).map(|n| format!("step {n}")).collect();
-        let notice = of_decision(&decision(json!({ "detail": lines.join("\n") })), "pane", ALL);
-        assert!(notice.body.ends_with("step 5\n… 4 more lines"), "{}", notice.body);
+        let notice = of_decision(
+            &decision(json!({ "detail": lines.join("\n") })),
+            "pane",
+            ALL,
+        );
+        assert!(
+            notice.body.ends_with("step 5\n… 4 more lines"),
+            "{}",
+            notice.body
+        );
     }
 
     #[test]
     fn an_actions_name_carries_its_decision_and_its_option() {
         let name = name(&DecisionId::from_trusted("d.1"), "o/1");
-        assert_eq!(read_name(&name), Some((DecisionId::from_trusted("d.1"), "o/1".into())));
+        assert_eq!(
+            read_name(&name),
+            Some((DecisionId::from_trusted("d.1"), "o/1".into()))
+        );
         assert_eq!(read_name(OPEN), None);
     }
 }

@@ -14,7 +14,11 @@ pub fn main_two(options: &[AnswerOption]) -> Vec<&AnswerOption> {
 
 /// The options that a notification offers: none where it cannot be answered, a refusal always among them.
 pub fn of_notification(decision: &Decision) -> Vec<&AnswerOption> {
-    if decision.answerable { pick(&decision.options, NOTIFICATION_OPTIONS) } else { Vec::new() }
+    if decision.answerable {
+        pick(&decision.options, NOTIFICATION_OPTIONS)
+    } else {
+        Vec::new()
+    }
 }
 
 /// Whether a surface that shows those two holds all there is to choose and to read of a decision.
@@ -36,7 +40,9 @@ fn pick(options: &[AnswerOption], room: usize) -> Vec<&AnswerOption> {
     if options.len() <= room {
         return options.iter().collect();
     }
-    let refusal = options.iter().position(|option| option.polarity == Polarity::Refuses);
+    let refusal = options
+        .iter()
+        .position(|option| option.polarity == Polarity::Refuses);
     let mut chosen: Vec<usize> = (0..room).collect();
     if let (Some(refusal), Some(last)) = (refusal, chosen.last_mut()) {
         if refusal > *last {
@@ -52,7 +58,11 @@ mod tests {
     use super::*;
 
     fn option(id: &str, polarity: Polarity) -> AnswerOption {
-        AnswerOption { id: id.into(), label: id.to_uppercase(), polarity }
+        AnswerOption {
+            id: id.into(),
+            label: id.to_uppercase(),
+            polarity,
+        }
     }
 
     fn ids(options: &[&AnswerOption]) -> Vec<String> {
@@ -71,7 +81,11 @@ mod tests {
 
     #[test]
     fn options_without_polarity_are_shown_in_their_order() {
-        let options = [option("a", Polarity::Neutral), option("b", Polarity::Neutral), option("c", Polarity::Neutral)];
+        let options = [
+            option("a", Polarity::Neutral),
+            option("b", Polarity::Neutral),
+            option("c", Polarity::Neutral),
+        ];
         assert_eq!(ids(&main_two(&options)), ["a", "b"]);
     }
 
@@ -87,8 +101,13 @@ mod tests {
 
     #[test]
     fn three_of_many_always_hold_a_refusal() {
-        let mut options: Vec<_> = (1..=5).map(|n| option(&format!("o{n}"), Polarity::Grants)).collect();
+        let mut options: Vec<_> = (1..=5)
+            .map(|n| option(&format!("o{n}"), Polarity::Grants))
+            .collect();
         options.push(option("deny", Polarity::Refuses));
-        assert_eq!(ids(&pick(&options, NOTIFICATION_OPTIONS)), ["o1", "o2", "deny"]);
+        assert_eq!(
+            ids(&pick(&options, NOTIFICATION_OPTIONS)),
+            ["o1", "o2", "deny"]
+        );
     }
 }

@@ -62,8 +62,16 @@ impl Place {
     pub fn of(pane: &Pane) -> Self {
         let need = Need::of(pane);
         let asked = pane.decision.as_ref().map(|decision| decision.asked_at);
-        let since = if need.waits() { asked.unwrap_or(pane.since) } else { pane.created_at };
-        Self { need, since, id: pane.id.clone() }
+        let since = if need.waits() {
+            asked.unwrap_or(pane.since)
+        } else {
+            pane.created_at
+        };
+        Self {
+            need,
+            since,
+            id: pane.id.clone(),
+        }
     }
 }
 
@@ -71,8 +79,13 @@ impl Place {
 pub fn next_waiting(places: &[Place], current: Option<&PaneId>) -> Option<PaneId> {
     let mut waiting: Vec<&Place> = places.iter().filter(|place| place.need.waits()).collect();
     waiting.sort();
-    let after = current.and_then(|id| waiting.iter().position(|place| &place.id == id)).map_or(0, |at| at + 1);
-    waiting.get(after).or(waiting.first()).map(|place| place.id.clone())
+    let after = current
+        .and_then(|id| waiting.iter().position(|place| &place.id == id))
+        .map_or(0, |at| at + 1);
+    waiting
+        .get(after)
+        .or(waiting.first())
+        .map(|place| place.id.clone())
 }
 
 #[cfg(test)]
@@ -80,7 +93,11 @@ mod tests {
     use super::*;
 
     fn place(id: &str, need: Need, since: i64) -> Place {
-        Place { need, since, id: PaneId::from_trusted(id) }
+        Place {
+            need,
+            since,
+            id: PaneId::from_trusted(id),
+        }
     }
 
     fn jump(places: &[Place], current: Option<&str>) -> Option<String> {
@@ -118,6 +135,12 @@ mod tests {
 
     #[test]
     fn with_nobody_waiting_there_is_nowhere_to_jump() {
-        assert_eq!(jump(&[place("a", Need::Working, 0), place("b", Need::Ended, 0)], Some("a")), None);
+        assert_eq!(
+            jump(
+                &[place("a", Need::Working, 0), place("b", Need::Ended, 0)],
+                Some("a")
+            ),
+            None
+        );
     }
 }

@@ -40,14 +40,24 @@ impl Reply {
     /// The pane shows this decision; `None` where there is none, or where text can do nothing.
     ///
     /// `text` and `focused` are the entry's. An empty entry that nobody types in belongs to the new question.
-    pub fn show(&mut self, decision: Option<&DecisionId>, text: &str, focused: bool, now: Duration) {
+    pub fn show(
+        &mut self,
+        decision: Option<&DecisionId>,
+        text: &str,
+        focused: bool,
+        now: Duration,
+    ) {
         if self.current.as_ref() == decision {
             return;
         }
         self.current = decision.cloned();
         self.quiet_since = now;
         self.carried = text.to_owned();
-        self.armed = if is_blank(text) && !focused { self.current.clone() } else { None };
+        self.armed = if is_blank(text) && !focused {
+            self.current.clone()
+        } else {
+            None
+        };
     }
 
     /// The person went into the entry: with nothing in it, what is typed now is meant for what is shown now.
@@ -189,13 +199,18 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_entry_with_the_keyboard_in_it_does_not_take_the_next_keystrokes_for_a_new_question() {
+    fn an_empty_entry_with_the_keyboard_in_it_does_not_take_the_next_keystrokes_for_a_new_question()
+    {
         let mut reply = typing_for("a");
         reply.show(Some(&id("b")), "", true, START + GUARD);
         reply.edited("n", START + GUARD + BRIEF);
         assert_eq!(reply.enter("n"), Enter::Unarmed);
         reply.entered("");
-        assert_eq!(reply.enter("n"), Enter::Send(id("b")), "gone into once more, it is");
+        assert_eq!(
+            reply.enter("n"),
+            Enter::Send(id("b")),
+            "gone into once more, it is"
+        );
     }
 
     #[test]

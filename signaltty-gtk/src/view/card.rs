@@ -115,13 +115,17 @@ mod imp {
             static SIGNALS: OnceLock<Vec<Signal>> = OnceLock::new();
             SIGNALS.get_or_init(|| {
                 vec![
-                    Signal::builder("chosen").param_types([OptionButton::static_type()]).build(),
+                    Signal::builder("chosen")
+                        .param_types([OptionButton::static_type()])
+                        .build(),
                     Signal::builder("folded").build(),
                     Signal::builder("to-terminal").build(),
                     // Enter in the reply entry, or its button.
                     Signal::builder("replied").build(),
                     Signal::builder("reply-edited").build(),
-                    Signal::builder("reply-focused").param_types([bool::static_type()]).build(),
+                    Signal::builder("reply-focused")
+                        .param_types([bool::static_type()])
+                        .build(),
                     Signal::builder("rearmed").build(),
                     Signal::builder("submitted").build(),
                 ]
@@ -194,7 +198,9 @@ impl Card {
 
     /// Whether text can be sent from here.
     pub fn takes_reply(&self) -> bool {
-        self.imp().shown.borrow().is_some() && self.imp().reply_row.get_visible() && self.imp().send.get_sensitive()
+        self.imp().shown.borrow().is_some()
+            && self.imp().reply_row.get_visible()
+            && self.imp().send.get_sensitive()
     }
 
     /// Puts the keyboard into the reply entry.
@@ -219,6 +225,7 @@ impl Card {
     pub fn wanted_height(&self, width: i32) -> i32 {
         let imp = self.imp();
         let vertical = gtk::Orientation::Vertical;
+        let width = width - 2 * BORDER;
         let (_, content, ..) = imp.content.measure(vertical, width);
         let (least, scroller, ..) = imp.scroller.measure(vertical, width);
         let (_, words, ..) = imp.words.measure(vertical, width);
@@ -234,23 +241,32 @@ impl Card {
     /// Shows a decision. Same id, same widgets; a lowered `answerable` changes buttons into information.
     pub fn show_decision(&self, object: &DecisionObject) {
         let imp = self.imp();
-        let Some(decision) = object.data() else { return };
+        let Some(decision) = object.data() else {
+            return;
+        };
         let different = imp.shown.borrow().as_ref() != Some(&decision.id);
         if different {
             imp.shown.replace(Some(decision.id.clone()));
             self.show_request(&decision);
-            imp.form.show_fields(Some(&decision).filter(|decision| decision.answerable).map(|data| &**data));
+            imp.form.show_fields(
+                Some(&decision)
+                    .filter(|decision| decision.answerable)
+                    .map(|data| &**data),
+            );
         }
         if different || imp.answerable.get() != decision.answerable {
             imp.answerable.set(decision.answerable);
             self.show_options(&decision);
         }
-        let takes_text = decision.answerable && decision.text != TextUse::None && decision.fields.is_empty();
+        let takes_text =
+            decision.answerable && decision.text != TextUse::None && decision.fields.is_empty();
         // An entry that a person is in never goes away under the fingers.
-        imp.reply_row.set_visible(takes_text || self.reply_has_keyboard());
+        imp.reply_row
+            .set_visible(takes_text || self.reply_has_keyboard());
         imp.send.set_sensitive(takes_text);
         imp.reply.set_placeholder_text(Some(placeholder(&decision)));
-        imp.form.set_visible(decision.answerable && !decision.fields.is_empty());
+        imp.form
+            .set_visible(decision.answerable && !decision.fields.is_empty());
         imp.hint_row.set_visible(!decision.answerable);
         self.show_note(object);
     }
@@ -270,7 +286,11 @@ impl Card {
         self.show_deadline(None);
         imp.reply_row.set_visible(true);
         imp.send.set_sensitive(false);
-        self.say("Your text is kept and was not sent. Enter does nothing now.", Tone::Warning, false);
+        self.say(
+            "Your text is kept and was not sent. Enter does nothing now.",
+            Tone::Warning,
+            false,
+        );
     }
 
     /// Marks the granting options inert or not, and all of them while an answer is on its way.
@@ -284,8 +304,16 @@ impl Card {
     /// Says what Enter did not do, or that the text in the entry is for another question.
     pub fn show_reply(&self, enter: &Enter) {
         match enter {
-            Enter::Unarmed => self.say("This text was typed for another question. Edit it, or:", Tone::Warning, true),
-            Enter::Ended => self.say("There is no question that takes this text. It was not sent.", Tone::Warning, false),
+            Enter::Unarmed => self.say(
+                "This text was typed for another question. Edit it, or:",
+                Tone::Warning,
+                true,
+            ),
+            Enter::Ended => self.say(
+                "There is no question that takes this text. It was not sent.",
+                Tone::Warning,
+                false,
+            ),
             Enter::Send(_) | Enter::Blank => self.say("", Tone::Plain, false),
         }
     }
@@ -299,7 +327,11 @@ impl Card {
     fn say(&self, note: &str, tone: Tone, can_rearm: bool) {
         let imp = self.imp();
         imp.note.set_text(note);
-        for (class, its) in [("success", Tone::Good), ("warning", Tone::Warning), ("error", Tone::Bad)] {
+        for (class, its) in [
+            ("success", Tone::Good),
+            ("warning", Tone::Warning),
+            ("error", Tone::Bad),
+        ] {
             if tone == its {
                 imp.note.add_css_class(class);
             } else {
@@ -315,18 +347,24 @@ impl Card {
         imp.heading.set_text(&words::heading(decision));
         let prompt = text::prose(&decision.prompt);
         imp.prompt.set_text(&prompt.shown.text);
-        imp.prompt.set_attributes(Some(&detail::marked(&*imp.prompt, &prompt.shown.marks)));
+        imp.prompt
+            .set_attributes(Some(&detail::marked(&*imp.prompt, &prompt.shown.marks)));
         let kind = decision.detail_kind;
-        let detail = decision.detail.as_deref().filter(|detail| !detail.is_empty());
+        let detail = decision
+            .detail
+            .as_deref()
+            .filter(|detail| !detail.is_empty());
         let detail = detail.map(|detail| text::detail(kind, detail));
-        imp.facts.set_text(&detail.as_ref().map(words::facts).unwrap_or_default());
+        imp.facts
+            .set_text(&detail.as_ref().map(words::facts).unwrap_or_default());
         let found = match &detail {
             Some(detail) => prompt.found().clone().and(detail.found()),
             None => prompt.found().clone(),
         };
         imp.flag.set_text(&words::escaped(&found));
         imp.flag_row.set_visible(found.any());
-        imp.detail.show_text(detail.map(|detail| detail.shown), kind);
+        imp.detail
+            .show_text(detail.map(|detail| detail.shown), kind);
         imp.scroller.vadjustment().set_value(0.0);
         self.show_deadline(decision.expires_at);
     }
@@ -335,7 +373,10 @@ impl Card {
         let imp = self.imp();
         self.clear_buttons();
         if !decision.answerable {
-            let choices = decision.options.iter().map(|option| format!("• {}", text::line(&option.label)));
+            let choices = decision
+                .options
+                .iter()
+                .map(|option| format!("• {}", text::line(&option.label)));
             let choices: Vec<String> = choices.collect();
             imp.choices.set_text(&choices.join("\n"));
             imp.choices.set_visible(!choices.is_empty());
@@ -386,7 +427,8 @@ impl Card {
             }
         );
         show();
-        imp.deadline_timer.replace(Some(glib::timeout_add_local(DEADLINE_TICK, show)));
+        imp.deadline_timer
+            .replace(Some(glib::timeout_add_local(DEADLINE_TICK, show)));
     }
 
     fn build(&self) {

@@ -94,7 +94,9 @@ impl Detail {
     }
 
     fn add(&self, shown: &Shown, chunk: &Range<usize>, kind: DetailKind) {
-        let Some(part) = shown.text.get(chunk.clone()) else { return };
+        let Some(part) = shown.text.get(chunk.clone()) else {
+            return;
+        };
         let label = gtk::Label::new(Some(part));
         label.set_xalign(0.0);
         label.set_wrap(true);
@@ -115,7 +117,9 @@ fn colour_diff(label: &gtk::Label, diff: &str, list: &pango::AttrList) {
     for line in diff.split_inclusive('\n') {
         let end = start.saturating_add(u32::try_from(line.len()).unwrap_or(u32::MAX));
         let colour = match line.as_bytes() {
-            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] | [b'@', b'@', ..] => named(label, "accent_color"),
+            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] | [b'@', b'@', ..] => {
+                named(label, "accent_color")
+            }
             [b'+', ..] => named(label, "success_color"),
             [b'-', ..] => named(label, "error_color"),
             _ => None,
@@ -132,8 +136,15 @@ pub fn marked(widget: &impl IsA<gtk::Widget>, marks: &[Range<usize>]) -> pango::
     let list = pango::AttrList::new();
     let colour = named(widget, "warning_color");
     for mark in marks {
-        let (Ok(start), Ok(end)) = (u32::try_from(mark.start), u32::try_from(mark.end)) else { break };
-        insert(&list, pango::AttrInt::new_weight(pango::Weight::Bold), start, end);
+        let (Ok(start), Ok(end)) = (u32::try_from(mark.start), u32::try_from(mark.end)) else {
+            break;
+        };
+        insert(
+            &list,
+            pango::AttrInt::new_weight(pango::Weight::Bold),
+            start,
+            end,
+        );
         if let Some(colour) = &colour {
             insert(&list, foreground(colour), start, end);
         }
@@ -153,7 +164,15 @@ fn insert(list: &pango::AttrList, attribute: impl Into<pango::Attribute>, start:
 }
 
 fn foreground(colour: &gdk::RGBA) -> pango::AttrColor {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what a u16 holds")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to what a u16 holds"
+    )]
     let part = |value: f32| (value.clamp(0.0, 1.0) * f32::from(u16::MAX)) as u16;
-    pango::AttrColor::new_foreground(part(colour.red()), part(colour.green()), part(colour.blue()))
+    pango::AttrColor::new_foreground(
+        part(colour.red()),
+        part(colour.green()),
+        part(colour.blue()),
+    )
 }

@@ -49,7 +49,10 @@ mod imp {
         fn measure(&self, orientation: gtk::Orientation, for_size: i32) -> (i32, i32, i32, i32) {
             let children = self.obj().children();
             if orientation == gtk::Orientation::Horizontal {
-                let sizes: Vec<_> = children.iter().map(|child| child.measure(orientation, -1)).collect();
+                let sizes: Vec<_> = children
+                    .iter()
+                    .map(|child| child.measure(orientation, -1))
+                    .collect();
                 let least = sizes.iter().map(|size| size.0).max().unwrap_or(0);
                 let gaps = GAP * i32::try_from(sizes.len().saturating_sub(1)).unwrap_or(0);
                 let wanted: i32 = sizes.iter().map(|size| size.1).sum::<i32>() + gaps;
@@ -69,8 +72,12 @@ mod imp {
                 let mut x = 0;
                 for (child, child_width) in &row.children {
                     let at = if rtl { width - x - child_width } else { x };
-                    #[expect(clippy::cast_precision_loss, reason = "sizes of widgets are far below 2^24")]
-                    let at = gtk::gsk::Transform::new().translate(&gtk::graphene::Point::new(at as f32, y as f32));
+                    #[expect(
+                        clippy::cast_precision_loss,
+                        reason = "sizes of widgets are far below 2^24"
+                    )]
+                    let at = gtk::gsk::Transform::new()
+                        .translate(&gtk::graphene::Point::new(at as f32, y as f32));
                     child.allocate(*child_width, row.height, -1, Some(at));
                     x += child_width + GAP;
                 }
@@ -98,7 +105,10 @@ mod imp {
                     left -= own + GAP;
                 }
                 _ => {
-                    rows.push(Row { children: vec![(child.clone(), own)], height });
+                    rows.push(Row {
+                        children: vec![(child.clone(), own)],
+                        height,
+                    });
                     left = width.saturating_sub(own);
                 }
             }

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::sync::OnceLock;
 
 use gtk::glib::{self, clone, subclass::Signal, subclass::prelude::*};
+use gtk::pango;
 use gtk::prelude::*;
 use gtk::subclass::prelude::*;
-use gtk::pango;
 use signaltty_core::limits::TEXT_MAX;
 use signaltty_core::model::{Decision, DecisionId, Field, FieldType, Value, Values};
 
@@ -108,7 +108,10 @@ impl Form {
             self.remove(&child);
         }
         let mut controls = Vec::new();
-        for field in decision.map(|decision| decision.fields.as_slice()).unwrap_or_default() {
+        for field in decision
+            .map(|decision| decision.fields.as_slice())
+            .unwrap_or_default()
+        {
             controls.push(self.add_field(field));
         }
         self.imp().fields.replace(controls);
@@ -129,7 +132,10 @@ impl Form {
             match control.value()? {
                 Some(value) => drop(values.insert(control.field.id.clone(), value)),
                 None if control.field.required => {
-                    return Err(format!("“{}” needs an answer", text::line(&control.field.label)));
+                    return Err(format!(
+                        "“{}” needs an answer",
+                        text::line(&control.field.label)
+                    ));
                 }
                 None => {}
             }
@@ -146,7 +152,11 @@ impl Form {
     fn add_field(&self, field: &Field) -> Control {
         let label = text::line(&field.label);
         let column = gtk::Box::new(gtk::Orientation::Vertical, 4);
-        let mut control = Control { field: field.clone(), checks: Vec::new(), entry: None };
+        let mut control = Control {
+            field: field.clone(),
+            checks: Vec::new(),
+            entry: None,
+        };
         if field.field_type != FieldType::Boolean {
             let title = gtk::Label::new(Some(&label));
             title.set_xalign(0.0);
@@ -194,26 +204,43 @@ impl Form {
 
 impl Control {
     fn value(&self) -> Result<Option<Value>, String> {
-        let words = self.entry.as_ref().map(|entry| entry.text().to_string()).filter(|words| !is_blank(words));
+        let words = self
+            .entry
+            .as_ref()
+            .map(|entry| entry.text().to_string())
+            .filter(|words| !is_blank(words));
         match self.field.field_type {
-            FieldType::Boolean => Ok(self.checks.first().map(|check| Value::Boolean(check.is_active()))),
+            FieldType::Boolean => Ok(self
+                .checks
+                .first()
+                .map(|check| Value::Boolean(check.is_active()))),
             FieldType::String => Ok(words.map(Value::String)),
             FieldType::Number => match words {
                 Some(words) => match words.trim().parse::<f64>() {
                     Ok(number) if number.is_finite() => Ok(Some(Value::Number(number))),
-                    _ => Err(format!("“{}” needs a number", text::line(&self.field.label))),
+                    _ => Err(format!(
+                        "“{}” needs a number",
+                        text::line(&self.field.label)
+                    )),
                 },
                 None => Ok(None),
             },
             FieldType::Select => {
-                let chosen = self.field.choices.iter().zip(&self.checks).filter(|(_, check)| check.is_active());
+                let chosen = self
+                    .field
+                    .choices
+                    .iter()
+                    .zip(&self.checks)
+                    .filter(|(_, check)| check.is_active());
                 let mut chosen: Vec<String> = chosen.map(|(choice, _)| choice.id.clone()).collect();
                 // Words of one's own take the place of the choice in a list of which only one can be had.
                 if self.field.multi {
                     chosen.extend(words);
                     Ok((!chosen.is_empty()).then_some(Value::Many(chosen)))
                 } else {
-                    Ok(words.or_else(|| chosen.into_iter().next()).map(Value::String))
+                    Ok(words
+                        .or_else(|| chosen.into_iter().next())
+                        .map(Value::String))
                 }
             }
         }

@@ -75,7 +75,9 @@ glib::wrapper! {
 impl NewPane {
     /// The dialog over a window, with a folder to begin with.
     pub fn new(parent: &Window, folder: Option<&str>, direction: Option<SplitDirection>) -> Self {
-        let dialog: Self = glib::Object::builder().property("transient-for", parent).build();
+        let dialog: Self = glib::Object::builder()
+            .property("transient-for", parent)
+            .build();
         let imp = dialog.imp();
         dialog.set_title(Some(match direction {
             None => "New pane",
@@ -83,7 +85,11 @@ impl NewPane {
             Some(SplitDirection::Down) => "New pane below",
         }));
         let home = glib::home_dir();
-        imp.folder.set_text(folder.filter(|folder| !folder.is_empty()).unwrap_or(&home.to_string_lossy()));
+        imp.folder.set_text(
+            folder
+                .filter(|folder| !folder.is_empty())
+                .unwrap_or(&home.to_string_lossy()),
+        );
         imp.open.connect_clicked(clone!(
             #[weak]
             dialog,
@@ -124,7 +130,10 @@ impl NewPane {
     /// Connects to a command and a folder being chosen.
     pub fn connect_chosen(&self, call: impl Fn(Vec<String>, String) + 'static) {
         self.connect_local("chosen", false, move |values| {
-            call(values.get(1)?.get::<Vec<String>>().ok()?, values.get(2)?.get::<String>().ok()?);
+            call(
+                values.get(1)?.get::<Vec<String>>().ok()?,
+                values.get(2)?.get::<String>().ok()?,
+            );
             None
         });
     }
@@ -185,7 +194,9 @@ impl NewPane {
 
 /// The user's shell, for a pane without a command.
 pub fn shell() -> Vec<String> {
-    let shell = std::env::var("SHELL").ok().filter(|shell| !shell.is_empty());
+    let shell = std::env::var("SHELL")
+        .ok()
+        .filter(|shell| !shell.is_empty());
     vec![shell.unwrap_or_else(|| "/bin/sh".into())]
 }
 
@@ -197,7 +208,10 @@ fn command(line: &str) -> Result<Vec<String>, String> {
     let words = glib::shell_parse_argv(line).map_err(|error| error.message().to_owned())?;
     words
         .into_iter()
-        .map(|word| word.into_string().map_err(|_| "The command is no text.".to_owned()))
+        .map(|word| {
+            word.into_string()
+                .map_err(|_| "The command is no text.".to_owned())
+        })
         .collect()
 }
 
@@ -217,7 +231,10 @@ mod tests {
 
     #[test]
     fn a_command_is_split_as_a_shell_splits_it() {
-        assert_eq!(command("agent --model 'a b'"), Ok(vec!["agent".into(), "--model".into(), "a b".into()]));
+        assert_eq!(
+            command("agent --model 'a b'"),
+            Ok(vec!["agent".into(), "--model".into(), "a b".into()])
+        );
         assert!(command("agent 'open").is_err());
     }
 

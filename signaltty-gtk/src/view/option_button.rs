@@ -54,7 +54,13 @@ pub enum Place {
 impl OptionButton {
     /// The button of an option of that decision. `first`: it is the first that grants, the one suggested.
     /// `digit`: that of its chord, where it has one here.
-    pub fn new(decision: &DecisionId, option: &AnswerOption, first: bool, place: Place, digit: Option<u8>) -> Self {
+    pub fn new(
+        decision: &DecisionId,
+        option: &AnswerOption,
+        first: bool,
+        place: Place,
+        digit: Option<u8>,
+    ) -> Self {
         let button: Self = glib::Object::new();
         let shown = text::line(&option.label);
         // A fresh cell takes its first value.
@@ -107,7 +113,12 @@ impl OptionButton {
 
     /// Shows whether it acts. `guarded`: not yet, for it grants and its question has only just come.
     pub fn set_inert(&self, guarded: bool, sending: bool) {
-        let refuses = self.imp().option.borrow().as_ref().is_some_and(|option| option.polarity == Polarity::Refuses);
+        let refuses = self
+            .imp()
+            .option
+            .borrow()
+            .as_ref()
+            .is_some_and(|option| option.polarity == Polarity::Refuses);
         let guarded = guarded && !refuses;
         self.set_sensitive(!guarded && !sending);
         if guarded {
@@ -128,7 +139,11 @@ impl OptionButton {
             move |_, key, _, _| {
                 let activates = matches!(
                     key,
-                    gdk::Key::Return | gdk::Key::KP_Enter | gdk::Key::ISO_Enter | gdk::Key::space | gdk::Key::KP_Space
+                    gdk::Key::Return
+                        | gdk::Key::KP_Enter
+                        | gdk::Key::ISO_Enter
+                        | gdk::Key::space
+                        | gdk::Key::KP_Space
                 );
                 if activates {
                     button.error_bell();

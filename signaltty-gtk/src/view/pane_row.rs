@@ -140,7 +140,8 @@ impl PaneRow {
             let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(0));
             let told = words::span(waited);
             imp.waiting.set_text(&told);
-            imp.waiting.set_tooltip_text(Some(&format!("Waits since {told}")));
+            imp.waiting
+                .set_tooltip_text(Some(&format!("Waits since {told}")));
             name = format!("{name}, waits {told}");
             // A little later than exactly then, so that it surely reads differently.
             let again = words::span_changes_in(waited) + Duration::from_millis(20);

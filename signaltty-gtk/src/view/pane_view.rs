@@ -123,7 +123,11 @@ fn now() -> Duration {
 
 impl PaneView {
     /// The view of that pane. `chords` are the keys of the window that it is in.
-    pub fn new(workspace: &WorkspaceObject, pane: &PaneObject, chords: Rc<RefCell<Chords>>) -> Self {
+    pub fn new(
+        workspace: &WorkspaceObject,
+        pane: &PaneObject,
+        chords: Rc<RefCell<Chords>>,
+    ) -> Self {
         let view: Self = glib::Object::new();
         let imp = view.imp();
         imp.chords.replace(chords);
@@ -154,7 +158,9 @@ impl PaneView {
             ]
         };
         for handler in refresh(pane) {
-            imp.handlers.borrow_mut().push((pane.clone().upcast(), handler));
+            imp.handlers
+                .borrow_mut()
+                .push((pane.clone().upcast(), handler));
         }
         view.refresh();
         view
@@ -239,7 +245,11 @@ impl PaneView {
         let imp = self.imp();
         if self.pane().is_none_or(|pane| pane.decision().is_none()) {
             // A chord that came a moment too late must not reach the program as Esc and a digit.
-            return digit != 0 && imp.ended_at.get().is_some_and(|ended| now().saturating_sub(ended) < GUARD);
+            return digit != 0
+                && imp
+                    .ended_at
+                    .get()
+                    .is_some_and(|ended| now().saturating_sub(ended) < GUARD);
         }
         if press == Press::Held {
             return true;
@@ -274,9 +284,17 @@ impl PaneView {
                 Some(card) => card.wanted_height(width),
                 None => child.measure(gtk::Orientation::Vertical, width).1,
             };
-            #[expect(clippy::cast_possible_truncation, reason = "a share of a widget's height")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a share of a widget's height"
+            )]
             let most = (f64::from(overlay.height()) * CARD_SHARE) as i32;
-            Some(gdk::Rectangle::new((overlay.width() - width) / 2, 0, width, wanted.min(most)))
+            Some(gdk::Rectangle::new(
+                (overlay.width() - width) / 2,
+                0,
+                width,
+                wanted.min(most),
+            ))
         });
         let choose = clone!(
             #[weak(rename_to = view)]
@@ -373,8 +391,12 @@ impl PaneView {
         let imp = self.imp();
         let Some(pane) = self.pane() else { return };
         let decision = pane.decision();
-        let id = decision.as_ref().and_then(DecisionObject::data).map(|data| data.id.clone());
-        let different = imp.watched.borrow().as_ref().map(|(watched, _)| watched) != decision.as_ref();
+        let id = decision
+            .as_ref()
+            .and_then(DecisionObject::data)
+            .map(|data| data.id.clone());
+        let different =
+            imp.watched.borrow().as_ref().map(|(watched, _)| watched) != decision.as_ref();
         if different {
             self.rest_keyboard();
             self.watch(decision.as_ref());
@@ -398,7 +420,12 @@ impl PaneView {
         }
         let takes_text = data.answerable && data.text != TextUse::None && data.fields.is_empty();
         let focused = imp.card.reply_has_keyboard();
-        imp.reply.borrow_mut().show(takes_text.then_some(id), &imp.card.reply_text(), focused, now());
+        imp.reply.borrow_mut().show(
+            takes_text.then_some(id),
+            &imp.card.reply_text(),
+            focused,
+            now(),
+        );
         imp.card.show_decision(decision);
         self.show_reply();
     }
@@ -406,10 +433,19 @@ impl PaneView {
     fn show_none(&self, just_ended: bool) {
         let imp = self.imp();
         imp.guard.borrow_mut().clear();
-        imp.reply.borrow_mut().show(None, &imp.card.reply_text(), imp.card.reply_has_keyboard(), now());
+        imp.reply.borrow_mut().show(
+            None,
+            &imp.card.reply_text(),
+            imp.card.reply_has_keyboard(),
+            now(),
+        );
         if just_ended {
             imp.ended_at.set(Some(now()));
-            let how = self.pane().and_then(|pane| pane.outcome()).map(|outcome| outcome.text).unwrap_or_default();
+            let how = self
+                .pane()
+                .and_then(|pane| pane.outcome())
+                .map(|outcome| outcome.text)
+                .unwrap_or_default();
             if imp.card.reply_has_keyboard() && imp.replying.borrow().is_none() {
                 imp.card.show_ended(&how);
             }
@@ -418,9 +454,15 @@ impl PaneView {
 
     /// Whether there is more to show than the strip holds.
     fn has_card(&self) -> bool {
-        match self.pane().and_then(|pane| pane.decision()).and_then(|decision| decision.data()) {
+        match self
+            .pane()
+            .and_then(|pane| pane.decision())
+            .and_then(|decision| decision.data())
+        {
             Some(data) => {
-                !options::strip_holds_all(&data) || self.imp().strip.is_narrow() || self.imp().card.reply_has_keyboard()
+                !options::strip_holds_all(&data)
+                    || self.imp().strip.is_narrow()
+                    || self.imp().card.reply_has_keyboard()
             }
             None => self.imp().card.reply_has_keyboard(),
         }
@@ -437,8 +479,10 @@ impl PaneView {
     fn show_inert(&self) {
         let imp = self.imp();
         let guarded = !imp.guard.borrow().left(now()).is_zero();
-        let sending =
-            self.pane().and_then(|pane| pane.decision()).is_some_and(|decision| decision.stage() != Stage::Pending);
+        let sending = self
+            .pane()
+            .and_then(|pane| pane.decision())
+            .is_some_and(|decision| decision.stage() != Stage::Pending);
         if sending {
             // A button that stops acting lets go of the keyboard.
             self.rest_keyboard();
@@ -508,7 +552,8 @@ impl PaneView {
     /// It stays in the reply entry; from a button it goes to the strip, where keys do nothing.
     fn rest_keyboard(&self) {
         let imp = self.imp();
-        let on_button = (imp.strip.has_keyboard() && !imp.strip.has_focus()) || (imp.card.has_keyboard() && !imp.card.reply_has_keyboard());
+        let on_button = (imp.strip.has_keyboard() && !imp.strip.has_focus())
+            || (imp.card.has_keyboard() && !imp.card.reply_has_keyboard());
         if on_button {
             self.rest();
         }
@@ -537,22 +582,37 @@ impl PaneView {
     /// A button was clicked, or its chord pressed.
     fn choose(&self, button: &OptionButton) {
         let imp = self.imp();
-        let (Some(id), Some(option)) = (button.decision(), button.option()) else { return };
+        let (Some(id), Some(option)) = (button.decision(), button.option()) else {
+            return;
+        };
         if !imp.guard.borrow().allows(id, option.polarity, now()) {
             self.error_bell();
             return;
         }
-        let Some(decision) = self.pane().and_then(|pane| pane.decision()).filter(|decision| decision.is(id)) else {
+        let Some(decision) = self
+            .pane()
+            .and_then(|pane| pane.decision())
+            .filter(|decision| decision.is(id))
+        else {
             return;
         };
         // Only a refusal takes the entry's words along: a grant with words in it would be neither.
-        let takes_reason = decision.data().is_some_and(|data| data.text != TextUse::None);
+        let takes_reason = decision
+            .data()
+            .is_some_and(|data| data.text != TextUse::None);
         let reason = if option.polarity == Polarity::Refuses && takes_reason {
             imp.reply.borrow().reason(id, &imp.card.reply_text())
         } else {
             None
         };
-        self.send(decision, Answer { option_id: Some(option.id), text: reason, values: None });
+        self.send(
+            decision,
+            Answer {
+                option_id: Some(option.id),
+                text: reason,
+                values: None,
+            },
+        );
     }
 
     fn send_reply(&self) {
@@ -564,21 +624,43 @@ impl PaneView {
             self.error_bell();
             return;
         };
-        if let Some(decision) = self.pane().and_then(|pane| pane.decision()).filter(|decision| decision.is(id)) {
-            self.send(decision, Answer { option_id: None, text: Some(text), values: None });
+        if let Some(decision) = self
+            .pane()
+            .and_then(|pane| pane.decision())
+            .filter(|decision| decision.is(id))
+        {
+            self.send(
+                decision,
+                Answer {
+                    option_id: None,
+                    text: Some(text),
+                    values: None,
+                },
+            );
         }
     }
 
     fn send_form(&self) {
         let imp = self.imp();
-        let Some(decision) = self.pane().and_then(|pane| pane.decision()) else { return };
-        let Some(id) = decision.data().map(|data| data.id.clone()) else { return };
+        let Some(decision) = self.pane().and_then(|pane| pane.decision()) else {
+            return;
+        };
+        let Some(id) = decision.data().map(|data| data.id.clone()) else {
+            return;
+        };
         if !imp.guard.borrow().allows(&id, Polarity::Grants, now()) {
             self.error_bell();
             return;
         }
         match imp.card.form().values() {
-            Ok(values) => self.send(decision, Answer { option_id: None, text: None, values: Some(values) }),
+            Ok(values) => self.send(
+                decision,
+                Answer {
+                    option_id: None,
+                    text: None,
+                    values: Some(values),
+                },
+            ),
             Err(problem) => imp.card.form().say(&problem),
         }
     }
@@ -587,10 +669,17 @@ impl PaneView {
     fn send(&self, decision: DecisionObject, answer: Answer) {
         let imp = self.imp();
         let Some(pane) = self.pane() else { return };
-        let Some(bridge) = imp.workspace.upgrade().and_then(|workspace| workspace.bridge()) else { return };
+        let Some(bridge) = imp
+            .workspace
+            .upgrade()
+            .and_then(|workspace| workspace.bridge())
+        else {
+            return;
+        };
         let sent_text = answer.text.clone();
         if sent_text.is_some() {
-            imp.replying.replace(decision.data().map(|data| data.id.clone()));
+            imp.replying
+                .replace(decision.data().map(|data| data.id.clone()));
         }
         glib::spawn_future_local(clone!(
             #[weak(rename_to = view)]
@@ -614,7 +703,11 @@ impl PaneView {
             }
             imp.card.clear_reply();
         } else if ended && in_reply {
-            let how = self.pane().and_then(|pane| pane.outcome()).map(|outcome| outcome.text).unwrap_or_default();
+            let how = self
+                .pane()
+                .and_then(|pane| pane.outcome())
+                .map(|outcome| outcome.text)
+                .unwrap_or_default();
             imp.card.show_ended(&how);
         }
         self.show_card();

@@ -14,8 +14,8 @@ use gtk::{gdk, gio};
 use signaltty_core::model::{Layout, LayoutNode, PaneId, SplitDirection};
 
 use super::pane_view::PaneView;
-use crate::model::{PaneObject, WorkspaceObject};
 use crate::keys;
+use crate::model::{PaneObject, WorkspaceObject};
 use crate::rules::arrange;
 use crate::rules::chord::Chords;
 
@@ -52,7 +52,9 @@ mod imp {
                     // Another pane is the current one.
                     Signal::builder("current-changed").build(),
                     // A person wants the panes of a tab closed.
-                    Signal::builder("close-asked").param_types([PaneObject::static_type()]).build(),
+                    Signal::builder("close-asked")
+                        .param_types([PaneObject::static_type()])
+                        .build(),
                 ]
             })
         }
@@ -139,7 +141,9 @@ impl Panes {
     pub fn is_in_sight(&self, id: &PaneId) -> bool {
         let selected = self.imp().tabs.selected_page();
         let shown = self.imp().shown.borrow();
-        shown.iter().any(|(page, root)| Some(page) == selected.as_ref() && arrange::panes_of(root).contains(id))
+        shown.iter().any(|(page, root)| {
+            Some(page) == selected.as_ref() && arrange::panes_of(root).contains(id)
+        })
     }
 
     /// Shows a pane and puts the keyboard into its terminal.
@@ -162,18 +166,29 @@ impl Panes {
     /// A key went down in the window, wherever the keyboard was. True: it was for a card.
     pub fn key_pressed(&self, key: gdk::Key, code: u32, state: gdk::ModifierType) -> bool {
         let imp = self.imp();
-        if matches!(key, gdk::Key::Alt_L | gdk::Key::Alt_R | gdk::Key::Meta_L | gdk::Key::Meta_R) {
+        if matches!(
+            key,
+            gdk::Key::Alt_L | gdk::Key::Alt_R | gdk::Key::Meta_L | gdk::Key::Meta_R
+        ) {
             imp.chords.borrow_mut().alt_pressed();
             return false;
         }
-        let Some(digit) = keys::digit(&self.display(), code) else { return false };
+        let Some(digit) = keys::digit(&self.display(), code) else {
+            return false;
+        };
         let focus = self.root().and_then(|root| root.focus());
-        let view = self.current().filter(|view| focus.is_some_and(|focus| focus.is_ancestor(view)));
+        let view = self
+            .current()
+            .filter(|view| focus.is_some_and(|focus| focus.is_ancestor(view)));
         let alone = keys::modifiers(state) == gdk::ModifierType::ALT_MASK;
         // Folding grants nothing: it needs no guard.
-        let open = alone && view.as_ref().is_some_and(|view| digit == 0 || view.chords_open());
+        let open = alone
+            && view
+                .as_ref()
+                .is_some_and(|view| digit == 0 || view.chords_open());
         let press = imp.chords.borrow_mut().press(code, open);
-        view.filter(|_| alone).is_some_and(|view| view.chord(digit, press))
+        view.filter(|_| alone)
+            .is_some_and(|view| view.chord(digit, press))
     }
 
     /// A key came up in the window.
@@ -190,15 +205,27 @@ impl Panes {
     pub fn turn(&self, by: i32) {
         let tabs = &self.imp().tabs;
         let count = tabs.n_pages();
-        let Some(page) = tabs.selected_page().filter(|_| count > 0) else { return };
+        let Some(page) = tabs.selected_page().filter(|_| count > 0) else {
+            return;
+        };
         let at = (tabs.page_position(&page) + by).rem_euclid(count);
         tabs.set_selected_page(&tabs.nth_page(at));
     }
 
     /// The layout with `new` beside the current pane.
-    pub fn layout_with_split(&self, at: &PaneId, direction: SplitDirection, new: &PaneId) -> Option<Layout> {
+    pub fn layout_with_split(
+        &self,
+        at: &PaneId,
+        direction: SplitDirection,
+        new: &PaneId,
+    ) -> Option<Layout> {
         let workspace = self.imp().workspace.upgrade()?;
-        Some(arrange::split(&shown_layout(&workspace), at, direction, new))
+        Some(arrange::split(
+            &shown_layout(&workspace),
+            at,
+            direction,
+            new,
+        ))
     }
 
     fn build(&self) {
@@ -235,10 +262,21 @@ impl Panes {
         if imp.reconciling.get() {
             return;
         }
-        let Some(selected) = imp.tabs.selected_page() else { return self.set_current(None) };
-        let root = imp.shown.borrow().iter().find(|(page, _)| *page == selected).map(|(_, root)| root.clone());
+        let Some(selected) = imp.tabs.selected_page() else {
+            return self.set_current(None);
+        };
+        let root = imp
+            .shown
+            .borrow()
+            .iter()
+            .find(|(page, _)| *page == selected)
+            .map(|(_, root)| root.clone());
         let panes = root.as_ref().map(arrange::panes_of).unwrap_or_default();
-        let stays = imp.current.borrow().as_ref().is_some_and(|current| panes.contains(current));
+        let stays = imp
+            .current
+            .borrow()
+            .as_ref()
+            .is_some_and(|current| panes.contains(current));
         if !stays {
             self.set_current(panes.into_iter().next());
             if let Some(view) = self.current() {
@@ -249,7 +287,12 @@ impl Panes {
 
     fn page_close_asked(&self, page: &adw::TabPage) {
         let imp = self.imp();
-        let root = imp.shown.borrow().iter().find(|(shown, _)| shown == page).map(|(_, root)| root.clone());
+        let root = imp
+            .shown
+            .borrow()
+            .iter()
+            .find(|(shown, _)| shown == page)
+            .map(|(_, root)| root.clone());
         let workspace = imp.workspace.upgrade();
         for id in root.as_ref().map(arrange::panes_of).unwrap_or_default() {
             if let Some(pane) = workspace.as_ref().and_then(|workspace| workspace.pane(&id)) {
@@ -269,7 +312,9 @@ impl Panes {
     /// Brings the tabs in line with the host's layout.
     fn reconcile(&self) {
         let imp = self.imp();
-        let Some(workspace) = imp.workspace.upgrade() else { return };
+        let Some(workspace) = imp.workspace.upgrade() else {
+            return;
+        };
         if imp.reconciling.replace(true) {
             return;
         }
@@ -278,7 +323,9 @@ impl Panes {
         let mut new = Vec::new();
         for (at, tab) in (0..).zip(&layout.tabs) {
             let panes = arrange::panes_of(&tab.root);
-            let same = old.iter().position(|(_, root)| arrange::panes_of(root).iter().any(|id| panes.contains(id)));
+            let same = old
+                .iter()
+                .position(|(_, root)| arrange::panes_of(root).iter().any(|id| panes.contains(id)));
             let (page, before) = match same.map(|same| old.remove(same)) {
                 Some((page, before)) => (page, Some(before)),
                 None => (imp.tabs.append(&adw::Bin::new()), None),
@@ -305,7 +352,11 @@ impl Panes {
             stays
         });
         imp.reconciling.set(false);
-        let gone = imp.current.borrow().as_ref().is_none_or(|id| workspace.pane(id).is_none());
+        let gone = imp
+            .current
+            .borrow()
+            .as_ref()
+            .is_none_or(|id| workspace.pane(id).is_none());
         if gone {
             imp.current.replace(None);
             self.page_selected();
@@ -318,7 +369,9 @@ impl Panes {
     /// Puts the panes of a tab where its layout says.
     fn fill(&self, workspace: &WorkspaceObject, page: &adw::TabPage, root: &LayoutNode) {
         let focus = self.root().and_then(|root| root.focus());
-        let Some(bin) = page.child().downcast::<adw::Bin>().ok() else { return };
+        let Some(bin) = page.child().downcast::<adw::Bin>().ok() else {
+            return;
+        };
         bin.set_child(None::<&gtk::Widget>);
         bin.set_child(Some(&self.part(workspace, root)));
         // Moving a widget takes the keyboard from it; nothing but its place has changed for the person in it.
@@ -336,7 +389,12 @@ impl Panes {
                 }
                 None => adw::Bin::new().upcast(),
             },
-            LayoutNode::Split { direction, share, first, second } => {
+            LayoutNode::Split {
+                direction,
+                share,
+                first,
+                second,
+            } => {
                 let paned = gtk::Paned::new(match direction {
                     SplitDirection::Right => gtk::Orientation::Horizontal,
                     SplitDirection::Down => gtk::Orientation::Vertical,
@@ -347,7 +405,10 @@ impl Panes {
                 paned.set_shrink_end_child(false);
                 let share = *share;
                 paned.connect_max_position_notify(move |paned| {
-                    #[expect(clippy::cast_possible_truncation, reason = "a share of a widget's size")]
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        reason = "a share of a widget's size"
+                    )]
                     paned.set_position((f64::from(paned.max_position()) * share) as i32);
                 });
                 paned.upcast()
@@ -368,16 +429,30 @@ impl Panes {
             move |_| panes.set_current(Some(own.clone()))
         ));
         view.add_controller(focus);
-        self.imp().views.borrow_mut().insert(id.clone(), view.clone());
+        self.imp()
+            .views
+            .borrow_mut()
+            .insert(id.clone(), view.clone());
         Some(view)
     }
 
     /// Title and sign of a tab: those of the pane in it that needs a human most.
-    fn dress(&self, workspace: &WorkspaceObject, page: &adw::TabPage, title: Option<&str>, panes: &[PaneId]) {
+    fn dress(
+        &self,
+        workspace: &WorkspaceObject,
+        page: &adw::TabPage,
+        title: Option<&str>,
+        panes: &[PaneId],
+    ) {
         let panes: Vec<PaneObject> = panes.iter().filter_map(|id| workspace.pane(id)).collect();
-        let Some(first) = panes.iter().min_by_key(|pane| pane.place_among()) else { return };
+        let Some(first) = panes.iter().min_by_key(|pane| pane.place_among()) else {
+            return;
+        };
         let current = self.imp().current.borrow().clone();
-        let named = panes.iter().find(|pane| Some(pane.id()) == current).unwrap_or(first);
+        let named = panes
+            .iter()
+            .find(|pane| Some(pane.id()) == current)
+            .unwrap_or(first);
         page.set_title(&title.map_or_else(|| named.title(), crate::text::line));
         page.set_tooltip(&gtk::glib::markup_escape_text(&first.state()));
         page.set_indicator_icon(Some(&gio::ThemedIcon::new(&first.icon())));

@@ -36,7 +36,11 @@ mod imp {
         fn signals() -> &'static [Signal] {
             static SIGNALS: OnceLock<Vec<Signal>> = OnceLock::new();
             SIGNALS.get_or_init(|| {
-                vec![Signal::builder("selected").param_types([PaneObject::static_type()]).build()]
+                vec![
+                    Signal::builder("selected")
+                        .param_types([PaneObject::static_type()])
+                        .build(),
+                ]
             })
         }
 
@@ -105,12 +109,15 @@ impl Sidebar {
         list.add_css_class("navigation-sidebar");
         list.update_property(&[gtk::accessible::Property::Label("Panes")]);
         list.set_sort_func(|one, other| {
-            let place = |row: &gtk::ListBoxRow| row.downcast_ref::<PaneRow>().and_then(PaneRow::place);
+            let place =
+                |row: &gtk::ListBoxRow| row.downcast_ref::<PaneRow>().and_then(PaneRow::place);
             place(one).cmp(&place(other)).into()
         });
         list.set_header_func(|row, before| {
             let group = |row: &gtk::ListBoxRow| {
-                row.downcast_ref::<PaneRow>().and_then(PaneRow::place).map(|place| words::group(place.need))
+                row.downcast_ref::<PaneRow>()
+                    .and_then(PaneRow::place)
+                    .map(|place| words::group(place.need))
             };
             let own = group(row);
             if own == before.and_then(group) {
@@ -130,7 +137,10 @@ impl Sidebar {
                 if sidebar.imp().following.get() {
                     return;
                 }
-                if let Some(pane) = row.and_then(|row| row.downcast_ref::<PaneRow>()).and_then(PaneRow::pane) {
+                if let Some(pane) = row
+                    .and_then(|row| row.downcast_ref::<PaneRow>())
+                    .and_then(PaneRow::pane)
+                {
                     sidebar.emit_by_name::<()>("selected", &[&pane]);
                 }
             }
@@ -145,7 +155,9 @@ impl Sidebar {
     /// One row a pane, the same for as long as the pane is there.
     fn reconcile(&self) {
         let imp = self.imp();
-        let Some(workspace) = imp.workspace.upgrade() else { return };
+        let Some(workspace) = imp.workspace.upgrade() else {
+            return;
+        };
         let mut rows = imp.rows.borrow_mut();
         rows.retain(|id, row| {
             let stays = workspace.pane(id).is_some();

@@ -77,7 +77,9 @@ mod imp {
             static SIGNALS: OnceLock<Vec<Signal>> = OnceLock::new();
             SIGNALS.get_or_init(|| {
                 vec![
-                    Signal::builder("chosen").param_types([OptionButton::static_type()]).build(),
+                    Signal::builder("chosen")
+                        .param_types([OptionButton::static_type()])
+                        .build(),
                     Signal::builder("toggled").build(),
                     // The options came or went for want of room.
                     Signal::builder("narrow-changed").build(),
@@ -129,8 +131,12 @@ mod imp {
                 // A child that needs more height than there is hangs over evenly and is clipped.
                 let child_height = height.max(least);
                 let y = (height - child_height) / 2;
-                #[expect(clippy::cast_precision_loss, reason = "sizes of widgets are far below 2^24")]
-                let at = gtk::gsk::Transform::new().translate(&gtk::graphene::Point::new(x as f32, y as f32));
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "sizes of widgets are far below 2^24"
+                )]
+                let at = gtk::gsk::Transform::new()
+                    .translate(&gtk::graphene::Point::new(x as f32, y as f32));
                 child.allocate(child_width, child_height, -1, Some(at));
             };
             let icon = natural(&*self.icon);
@@ -159,7 +165,11 @@ mod imp {
     }
 
     fn natural(child: &impl IsA<gtk::Widget>) -> i32 {
-        if child.is_visible() { child.measure(gtk::Orientation::Horizontal, -1).1 } else { 0 }
+        if child.is_visible() {
+            child.measure(gtk::Orientation::Horizontal, -1).1
+        } else {
+            0
+        }
     }
 }
 
@@ -218,13 +228,18 @@ impl Strip {
     /// Room that the options need, whether they are shown or not.
     fn options_width(&self) -> i32 {
         let buttons = self.imp().buttons.borrow();
-        let gaps = self.imp().options.spacing() * i32::try_from(buttons.len().saturating_sub(1)).unwrap_or(0);
-        gaps + buttons.iter().map(|button| button.measure(gtk::Orientation::Horizontal, -1).1).sum::<i32>()
+        let gaps = self.imp().options.spacing()
+            * i32::try_from(buttons.len().saturating_sub(1)).unwrap_or(0);
+        gaps + buttons
+            .iter()
+            .map(|button| button.measure(gtk::Orientation::Horizontal, -1).1)
+            .sum::<i32>()
     }
 
     fn show_options_box(&self) {
         let imp = self.imp();
-        imp.options.set_visible(!imp.buttons.borrow().is_empty() && !imp.narrow.get());
+        imp.options
+            .set_visible(!imp.buttons.borrow().is_empty() && !imp.narrow.get());
     }
 
     /// Whether the keyboard is on one of its controls.
@@ -235,7 +250,12 @@ impl Strip {
     /// The button that a chord's digit stands for, where the strip can be seen to hold the whole request.
     pub fn button_of(&self, digit: u8) -> Option<OptionButton> {
         let at = usize::from(digit.checked_sub(1)?);
-        self.imp().buttons.borrow().get(at).filter(|button| button.is_mapped()).cloned()
+        self.imp()
+            .buttons
+            .borrow()
+            .get(at)
+            .filter(|button| button.is_mapped())
+            .cloned()
     }
 
     /// Shows the pane as it is now. Same decision, same buttons.
@@ -270,19 +290,28 @@ impl Strip {
     pub fn set_card(&self, there: bool, open: bool) {
         let imp = self.imp();
         imp.toggle.set_visible(there);
-        imp.arrow.set_icon_name(Some(if open { "pan-up-symbolic" } else { "pan-down-symbolic" }));
+        imp.arrow.set_icon_name(Some(if open {
+            "pan-up-symbolic"
+        } else {
+            "pan-down-symbolic"
+        }));
         let name = if open { "Fold request" } else { "Show request" };
-        imp.toggle.set_tooltip_text(Some(&format!("{name} (Alt+0)")));
-        imp.toggle.update_property(&[gtk::accessible::Property::Label(name)]);
+        imp.toggle
+            .set_tooltip_text(Some(&format!("{name} (Alt+0)")));
+        imp.toggle
+            .update_property(&[gtk::accessible::Property::Label(name)]);
     }
 
     fn show_line(&self, pane: &PaneObject, decision: Option<&DecisionObject>) {
         let imp = self.imp();
         let data = decision.and_then(DecisionObject::data);
         let (line, tone) = match (decision, &data) {
-            (Some(decision), _) if !decision.note().is_empty() => {
-                (decision.note(), decision.outcome().map_or(Tone::Plain, |outcome| outcome.tone))
-            }
+            (Some(decision), _) if !decision.note().is_empty() => (
+                decision.note(),
+                decision
+                    .outcome()
+                    .map_or(Tone::Plain, |outcome| outcome.tone),
+            ),
             (_, Some(data)) => (text::line(&data.prompt), Tone::Plain),
             _ => match pane.outcome() {
                 Some(outcome) => (outcome.text, outcome.tone),
@@ -291,7 +320,11 @@ impl Strip {
         };
         imp.line.set_text(&line);
         imp.line.set_tooltip_text(Some(&line));
-        for (class, its) in [("success", Tone::Good), ("warning", Tone::Warning), ("error", Tone::Bad)] {
+        for (class, its) in [
+            ("success", Tone::Good),
+            ("warning", Tone::Warning),
+            ("error", Tone::Bad),
+        ] {
             if tone == its {
                 imp.line.add_css_class(class);
             } else {
@@ -307,7 +340,9 @@ impl Strip {
 
     fn show_options(&self, decision: Option<&DecisionObject>) {
         let imp = self.imp();
-        let data = decision.and_then(DecisionObject::data).filter(|data| data.answerable);
+        let data = decision
+            .and_then(DecisionObject::data)
+            .filter(|data| data.answerable);
         let id = data.as_ref().map(|data| data.id.clone());
         if *imp.shown.borrow() == id {
             return;
@@ -323,7 +358,8 @@ impl Strip {
             for (digit, option) in (1..).zip(options::main_two(&data.options)) {
                 let digit = Some(digit).filter(|_| chords);
                 // The card suggests; the strip only where there is no card.
-                let button = OptionButton::new(&data.id, option, first && chords, Place::Strip, digit);
+                let button =
+                    OptionButton::new(&data.id, option, first && chords, Place::Strip, digit);
                 first &= option.polarity != Polarity::Grants;
                 button.connect_clicked(clone!(
                     #[weak(rename_to = strip)]

@@ -20,7 +20,7 @@ use vte::prelude::*;
 use crate::bridge::{Attachment, Output};
 use crate::model::{Connection, PaneObject, WorkspaceObject};
 use crate::palette;
-use crate::rules::feed::{self, Commit, Scanner, SENTINEL};
+use crate::rules::feed::{self, Commit, SENTINEL, Scanner};
 
 /// Lines kept above the screen.
 const SCROLLBACK: i64 = 10_000;
@@ -77,7 +77,10 @@ mod imp {
             for (object, handler) in self.handlers.take() {
                 object.disconnect(handler);
             }
-            for timer in [self.resize_timer.take(), self.attach_timer.take()].into_iter().flatten() {
+            for timer in [self.resize_timer.take(), self.attach_timer.take()]
+                .into_iter()
+                .flatten()
+            {
                 timer.remove();
             }
             self.scroller.unparent();
@@ -98,7 +101,12 @@ mod imp {
             // Not below what the scroller can bear: what is too much is clipped.
             let (least_width, ..) = self.scroller.measure(gtk::Orientation::Horizontal, -1);
             let (least_height, ..) = self.scroller.measure(gtk::Orientation::Vertical, -1);
-            self.scroller.allocate(width.max(least_width), height.max(least_height), baseline, None);
+            self.scroller.allocate(
+                width.max(least_width),
+                height.max(least_height),
+                baseline,
+                None,
+            );
             self.obj().size_changed();
         }
 
@@ -134,7 +142,9 @@ impl TerminalView {
                 view.attach();
             }
         ));
-        imp.handlers.borrow_mut().push((workspace.clone().upcast(), handler));
+        imp.handlers
+            .borrow_mut()
+            .push((workspace.clone().upcast(), handler));
         view
     }
 
@@ -209,9 +219,12 @@ impl TerminalView {
     }
 
     fn paint(&self) {
-        let (foreground, background, colours) = palette::rgba(adw::StyleManager::default().is_dark());
+        let (foreground, background, colours) =
+            palette::rgba(adw::StyleManager::default().is_dark());
         let colours: Vec<&gdk::RGBA> = colours.iter().collect();
-        self.imp().terminal.set_colors(Some(&foreground), Some(&background), &colours);
+        self.imp()
+            .terminal
+            .set_colors(Some(&foreground), Some(&background), &colours);
     }
 
     fn size(&self) -> Option<Size> {
@@ -228,7 +241,10 @@ impl TerminalView {
     /// Opens the stream if it is not open and there is something to see.
     fn attach(&self) {
         let imp = self.imp();
-        let (Some(workspace), Some(pane)) = (imp.workspace.upgrade(), imp.pane.borrow().clone()) else { return };
+        let (Some(workspace), Some(pane)) = (imp.workspace.upgrade(), imp.pane.borrow().clone())
+        else {
+            return;
+        };
         // A pane that nobody has looked at is not attached; one that was stays so, hidden or not.
         let wanted = self.is_mapped() || imp.told.get().is_some();
         if imp.feeding.borrow().is_some()
@@ -238,7 +254,9 @@ impl TerminalView {
         {
             return;
         }
-        let Some(bridge) = workspace.bridge() else { return };
+        let Some(bridge) = workspace.bridge() else {
+            return;
+        };
         // Shown, but not laid out yet: that comes at once, and with it a size to give to the program.
         if self.is_mapped() && self.width() == 0 {
             return;
@@ -279,7 +297,11 @@ impl TerminalView {
         imp.feeding.take();
         imp.input.take();
         imp.processed.take();
-        let running = imp.pane.borrow().as_ref().is_some_and(PaneObject::is_running);
+        let running = imp
+            .pane
+            .borrow()
+            .as_ref()
+            .is_some_and(PaneObject::is_running);
         if refused || !running || imp.attach_timer.borrow().is_some() {
             return;
         }
@@ -328,7 +350,10 @@ impl TerminalView {
     fn size_changed(&self) {
         let imp = self.imp();
         let Some(size) = self.size() else { return };
-        if imp.told.get() == Some(size) || imp.input.borrow().is_none() || imp.resize_timer.borrow().is_some() {
+        if imp.told.get() == Some(size)
+            || imp.input.borrow().is_none()
+            || imp.resize_timer.borrow().is_some()
+        {
             if imp.input.borrow().is_none() && self.is_mapped() {
                 self.attach();
             }
@@ -350,13 +375,25 @@ impl TerminalView {
 
     fn tell_size(&self) {
         let imp = self.imp();
-        let (Some(size), Some(pane_id)) = (self.size(), self.pane_id()) else { return };
-        let Some(bridge) = imp.workspace.upgrade().and_then(|workspace| workspace.bridge()) else { return };
+        let (Some(size), Some(pane_id)) = (self.size(), self.pane_id()) else {
+            return;
+        };
+        let Some(bridge) = imp
+            .workspace
+            .upgrade()
+            .and_then(|workspace| workspace.bridge())
+        else {
+            return;
+        };
         if imp.told.replace(Some(size)) == Some(size) {
             return;
         }
         glib::spawn_future_local(async move {
-            let params = PaneResizeParams { pane_id, cols: size.cols, rows: size.rows };
+            let params = PaneResizeParams {
+                pane_id,
+                cols: size.cols,
+                rows: size.rows,
+            };
             if let Err(error) = bridge.call::<PaneResize>(params).await {
                 tracing::debug!(%error, "the size was not told");
             }
@@ -366,7 +403,9 @@ impl TerminalView {
     /// Begins a stream: what is on the widget is another one's.
     fn begin(&self) -> Option<f64> {
         let terminal = &self.imp().terminal;
-        let back = terminal.vadjustment().map(|at| at.upper() - at.page_size() - at.value());
+        let back = terminal
+            .vadjustment()
+            .map(|at| at.upper() - at.page_size() - at.value());
         terminal.reset(true, true);
         back.filter(|rows| *rows >= 1.0)
     }
@@ -396,7 +435,9 @@ async fn feed_all(
         loop {
             match next {
                 Some(Output::Attached(attached)) => {
-                    let Some(view) = view.upgrade() else { return false };
+                    let Some(view) = view.upgrade() else {
+                        return false;
+                    };
                     tracing::debug!(size = ?attached.size, "attached");
                     scrolled_back = view.begin();
                     scanner.reset();
@@ -420,7 +461,9 @@ async fn feed_all(
             }
         }
         while !waiting.is_empty() {
-            let Some(view) = view.upgrade() else { return false };
+            let Some(view) = view.upgrade() else {
+                return false;
+            };
             let terminal = view.terminal().clone();
             drop(view);
             match scanner.cut(&waiting) {
@@ -430,7 +473,10 @@ async fn feed_all(
                     while processed.try_recv().is_ok() {}
                     terminal.feed(&waiting);
                     waiting = rest;
-                    if glib::future_with_timeout(SENTINEL_MAX, processed.recv()).await.is_err() {
+                    if glib::future_with_timeout(SENTINEL_MAX, processed.recv())
+                        .await
+                        .is_err()
+                    {
                         tracing::warn!("the terminal did not say that it was done");
                     }
                 }

@@ -95,45 +95,71 @@ pub const SHORTCUTS: &[(&str, &str, &str)] = &[
     ("window.split-right", "<Control><Shift>e", "Split right"),
     ("window.split-down", "<Control><Shift>o", "Split down"),
     ("window.close-pane", "<Control><Shift>w", "Close pane"),
-    ("window.jump", "<Control><Shift>j", "To the pane that has waited longest"),
+    (
+        "window.jump",
+        "<Control><Shift>j",
+        "To the pane that has waited longest",
+    ),
     ("window.reply", "<Control><Shift>r", "Write a reply"),
     ("window.next-tab", "<Control>Page_Down", "Next tab"),
     ("window.previous-tab", "<Control>Page_Up", "Previous tab"),
     ("window.copy", "<Control><Shift>c", "Copy"),
     ("window.paste", "<Control><Shift>v", "Paste"),
     ("window.sidebar", "F9", "Sidebar"),
-    ("window.shortcuts", "<Control>question", "Keyboard shortcuts"),
+    (
+        "window.shortcuts",
+        "<Control>question",
+        "Keyboard shortcuts",
+    ),
 ];
 
 fn install_actions(class: &mut <imp::Window as ObjectSubclass>::Class) {
-    class.install_action("window.new-pane", None, |window, _, _| window.ask_for_pane(None));
+    class.install_action("window.new-pane", None, |window, _, _| {
+        window.ask_for_pane(None)
+    });
     class.install_action("window.split-right", None, |window, _, _| {
         window.ask_for_pane(Some(SplitDirection::Right));
     });
-    class.install_action("window.split-down", None, |window, _, _| window.ask_for_pane(Some(SplitDirection::Down)));
+    class.install_action("window.split-down", None, |window, _, _| {
+        window.ask_for_pane(Some(SplitDirection::Down))
+    });
     class.install_action("window.close-pane", None, |window, _, _| {
         if let Some(pane) = window.imp().panes.current().and_then(|view| view.pane()) {
             window.ask_to_close(&pane);
         }
     });
     class.install_action("window.jump", None, |window, _, _| window.jump());
-    class.install_action("window.reply", None, |window, _, _| window.with_current(PaneView::focus_reply));
-    class.install_action("window.next-tab", None, |window, _, _| window.imp().panes.turn(1));
-    class.install_action("window.previous-tab", None, |window, _, _| window.imp().panes.turn(-1));
-    class.install_action("window.copy", None, |window, _, _| window.with_current(PaneView::copy));
-    class.install_action("window.paste", None, |window, _, _| window.with_current(PaneView::paste));
+    class.install_action("window.reply", None, |window, _, _| {
+        window.with_current(PaneView::focus_reply)
+    });
+    class.install_action("window.next-tab", None, |window, _, _| {
+        window.imp().panes.turn(1)
+    });
+    class.install_action("window.previous-tab", None, |window, _, _| {
+        window.imp().panes.turn(-1)
+    });
+    class.install_action("window.copy", None, |window, _, _| {
+        window.with_current(PaneView::copy)
+    });
+    class.install_action("window.paste", None, |window, _, _| {
+        window.with_current(PaneView::paste)
+    });
     class.install_action("window.sidebar", None, |window, _, _| {
         let flap = &window.imp().flap;
         flap.set_reveal_flap(!flap.reveals_flap());
     });
-    class.install_action("window.shortcuts", None, |window, _, _| super::shortcuts::show(window));
+    class.install_action("window.shortcuts", None, |window, _, _| {
+        super::shortcuts::show(window)
+    });
     class.install_action("window.about", None, |window, _, _| window.show_about());
 }
 
 impl Window {
     /// The window over a workspace.
     pub fn new(application: &adw::Application, workspace: &WorkspaceObject) -> Self {
-        let window: Self = glib::Object::builder().property("application", application).build();
+        let window: Self = glib::Object::builder()
+            .property("application", application)
+            .build();
         // A fresh cell takes its first value.
         let _ = window.imp().workspace.set(workspace.clone());
         window.build(workspace);
@@ -142,7 +168,9 @@ impl Window {
 
     /// Shows a pane, now or as soon as it is there.
     pub fn show_pane(&self, id: &PaneId) {
-        let there = self.workspace().is_some_and(|workspace| workspace.pane(id).is_some());
+        let there = self
+            .workspace()
+            .is_some_and(|workspace| workspace.pane(id).is_some());
         if there {
             self.imp().awaited.take();
             self.imp().panes.show_pane(id);
@@ -164,12 +192,29 @@ impl Window {
     }
 
     /// Starts a program in a new pane, beside the current one where a direction is given.
-    pub fn open_pane(&self, argv: Vec<String>, cwd: String, beside: Option<(PaneId, SplitDirection)>) {
-        let Some(workspace) = self.workspace() else { return };
-        let Some(bridge) = workspace.bridge() else { return };
+    pub fn open_pane(
+        &self,
+        argv: Vec<String>,
+        cwd: String,
+        beside: Option<(PaneId, SplitDirection)>,
+    ) {
+        let Some(workspace) = self.workspace() else {
+            return;
+        };
+        let Some(bridge) = workspace.bridge() else {
+            return;
+        };
         // Variables that are no text are none that a program of today reads.
-        let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let params = PaneSpawnParams { argv, cwd, env: env.collect(), size: None, title: None };
+        let env = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let params = PaneSpawnParams {
+            argv,
+            cwd,
+            env: env.collect(),
+            size: None,
+            title: None,
+        };
         glib::spawn_future_local(clone!(
             #[weak(rename_to = window)]
             self,
@@ -177,7 +222,11 @@ impl Window {
                 match bridge.call::<PaneSpawn>(params).await {
                     Ok(spawned) => {
                         if let Some((at, direction)) = beside {
-                            let layout = window.imp().panes.layout_with_split(&at, direction, &spawned.pane_id);
+                            let layout = window.imp().panes.layout_with_split(
+                                &at,
+                                direction,
+                                &spawned.pane_id,
+                            );
                             if let Some(layout) = layout {
                                 let set = bridge.call::<LayoutSet>(LayoutReply { layout }).await;
                                 window.tell_failure("The pane was opened in a tab", set.err());
@@ -268,7 +317,8 @@ impl Window {
             window.mark_seen();
         });
         // Folded it lies over the panes: it comes when it is called.
-        imp.flap.connect_folded_notify(|flap| flap.set_reveal_flap(!flap.is_folded()));
+        imp.flap
+            .connect_folded_notify(|flap| flap.set_reveal_flap(!flap.is_folded()));
         self.panes_changed();
         self.show_banner();
         self.show_count();
@@ -301,9 +351,18 @@ impl Window {
 
     fn panes_changed(&self) {
         let imp = self.imp();
-        let any = self.workspace().is_some_and(|workspace| workspace.panes().n_items() > 0);
-        imp.stack.set_visible_child_name(if any { "panes" } else { "empty" });
-        for action in ["window.close-pane", "window.split-right", "window.split-down", "window.copy", "window.paste"] {
+        let any = self
+            .workspace()
+            .is_some_and(|workspace| workspace.panes().n_items() > 0);
+        imp.stack
+            .set_visible_child_name(if any { "panes" } else { "empty" });
+        for action in [
+            "window.close-pane",
+            "window.split-right",
+            "window.split-down",
+            "window.copy",
+            "window.paste",
+        ] {
             self.action_set_enabled(action, any);
         }
         let awaited = imp.awaited.borrow().clone();
@@ -320,7 +379,8 @@ impl Window {
             }
         }
         let pane = imp.panes.current().and_then(|view| view.pane());
-        imp.sidebar.select(pane.as_ref().map(PaneObject::id).as_ref());
+        imp.sidebar
+            .select(pane.as_ref().map(PaneObject::id).as_ref());
         if let Some(pane) = pane {
             let titled = || {
                 clone!(
@@ -329,7 +389,10 @@ impl Window {
                     move |_: &PaneObject| window.show_title()
                 )
             };
-            let handlers = vec![pane.connect_title_notify(titled()), pane.connect_place_notify(titled())];
+            let handlers = vec![
+                pane.connect_title_notify(titled()),
+                pane.connect_place_notify(titled()),
+            ];
             imp.titled.replace(Some((pane, handlers)));
         }
         self.show_title();
@@ -339,8 +402,10 @@ impl Window {
     fn show_title(&self) {
         let imp = self.imp();
         let titled = imp.titled.borrow();
-        let (title, place) =
-            titled.as_ref().map_or_else(|| ("SignalTTY".into(), String::new()), |(pane, _)| (pane.title(), pane.place()));
+        let (title, place) = titled.as_ref().map_or_else(
+            || ("SignalTTY".into(), String::new()),
+            |(pane, _)| (pane.title(), pane.place()),
+        );
         imp.title.set_title(&title);
         imp.title.set_subtitle(&place);
         self.set_title(Some(&format!("{title} · SignalTTY")));
@@ -351,13 +416,19 @@ impl Window {
         let jump = &self.imp().jump;
         jump.set_visible(asking > 0);
         self.imp().jump_count.set_text(&asking.to_string());
-        let name = if asking == 1 { "1 pane asks".to_owned() } else { format!("{asking} panes ask") };
+        let name = if asking == 1 {
+            "1 pane asks".to_owned()
+        } else {
+            format!("{asking} panes ask")
+        };
         jump.update_property(&[gtk::accessible::Property::Label(&name)]);
     }
 
     fn show_banner(&self) {
         let imp = self.imp();
-        let Some(workspace) = self.workspace() else { return };
+        let Some(workspace) = self.workspace() else {
+            return;
+        };
         let trouble = workspace.trouble();
         let message = match workspace.connection() {
             Connection::Connected if workspace.inside() => Some(
@@ -380,7 +451,9 @@ impl Window {
     }
 
     fn jump(&self) {
-        let Some(workspace) = self.workspace() else { return };
+        let Some(workspace) = self.workspace() else {
+            return;
+        };
         let current = self.imp().panes.current().and_then(|view| view.pane_id());
         match workspace.next_waiting(current.as_ref()) {
             Some(pane) => self.show_pane(&pane.id()),
@@ -390,8 +463,12 @@ impl Window {
 
     /// A pane that a person looks at has nothing unread; that is all that looking changes.
     fn mark_seen(&self) {
-        let Some(workspace) = self.workspace() else { return };
-        let Some(bridge) = workspace.bridge() else { return };
+        let Some(workspace) = self.workspace() else {
+            return;
+        };
+        let Some(bridge) = workspace.bridge() else {
+            return;
+        };
         for view in self.imp().panes.all() {
             let Some(pane) = view.pane() else { continue };
             if !pane.data().attention.contains(&Attention::Unread) || !self.sees(&pane.id()) {
@@ -399,7 +476,10 @@ impl Window {
             }
             let bridge = bridge.clone();
             glib::spawn_future_local(async move {
-                if let Err(error) = bridge.call::<PaneMarkSeen>(PaneParams { pane_id: pane.id() }).await {
+                if let Err(error) = bridge
+                    .call::<PaneMarkSeen>(PaneParams { pane_id: pane.id() })
+                    .await
+                {
                     tracing::debug!(%error, "a pane could not be marked as seen");
                 }
             });
@@ -447,8 +527,12 @@ impl Window {
     }
 
     fn close_pane(&self, id: &PaneId) {
-        let Some(bridge) = self.workspace().and_then(|workspace| workspace.bridge()) else { return };
-        let params = PaneParams { pane_id: id.clone() };
+        let Some(bridge) = self.workspace().and_then(|workspace| workspace.bridge()) else {
+            return;
+        };
+        let params = PaneParams {
+            pane_id: id.clone(),
+        };
         glib::spawn_future_local(clone!(
             #[weak(rename_to = window)]
             self,
