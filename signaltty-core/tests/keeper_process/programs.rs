@@ -407,30 +407,33 @@ fn abandoned() {
     let bench = Bench::new();
     run(async {
         let host = bench.host().await;
-        let keeper = host.keeper.clone();
-        let spawning =
-            tokio::spawn(async move { keeper.spawn(spec("p", &["sleep", "1000"])).await });
-        // Let it put the request in line, and go away before the reply.
-        tokio::task::yield_now().await;
-        spawning.abort();
-        let done = spawning.await;
-        assert!(
-            done.is_err_and(|error| error.is_cancelled()),
-            "it was too fast for this test"
-        );
-        // The id is free again once the keeper has ended what it had started.
-        loop {
-            match host.keeper.spawn(spec("p", &["true"])).await {
-                Err(SpawnError::Exists(_)) => {}
-                other => {
-                    other.unwrap();
-                    break;
-                }
+        for round in 0..30 {
+            let keeper = host.keeper.clone();
+            let asked =
+                tokio::spawn(async move { keeper.spawn(spec("p", &["sleep", "1000"])).await });
+            // It goes away before its request was sent, or while that or the reply is on its way.
+            for _ in 0..round {
+                tokio::task::yield_now().await;
             }
+            asked.abort();
+            if let Ok(spawned) = asked.await {
+                // It was faster.
+                spawned.unwrap();
+                host.keeper
+                    .signal(&pane("p"), Target::Program, libc::SIGKILL)
+                    .await
+                    .unwrap();
+                host.keeper.forget(&pane("p")).await.unwrap();
+            }
+            // The id is free again once the keeper has ended what it had started.
+            while let Err(error) = host.keeper.spawn(spec("p", &["true"])).await {
+                assert!(matches!(error, SpawnError::Exists(_)), "{error}");
+            }
+            host.keeper.forget(&pane("p")).await.unwrap();
         }
         let keeper = host.keeper.pid();
-        eventually("nothing but what was asked for is left", || {
-            children_of(keeper).iter().all(|&pid| !is_running(pid))
+        eventually("nothing but the keeper is left", || {
+            children_of(keeper).is_empty()
         });
     });
 }

@@ -156,12 +156,14 @@ impl Keeper {
     /// Exactly what failed.
     pub async fn spawn(&self, spec: SpawnSpec) -> Result<Spawned, SpawnError> {
         let request = spawn_request(&spec)?;
-        let (reply, fds) = self
-            .call(Request::Spawn(request), EXEC_WAIT + REPLY_WAIT)
-            .await?;
-        match reply {
+        let wait = EXEC_WAIT + REPLY_WAIT;
+        let answered = self.call(Request::Spawn(request), wait).await?;
+        match answered.reply {
             Reply::Spawned { pid } => {
-                let (master, memory) = terminal_and_memory(fds)?;
+                let (master, memory) = terminal_and_memory(answered.fds)?;
+                if let Some(claim) = answered.claim {
+                    claim.keep();
+                }
                 Ok(Spawned {
                     pid,
                     master,
@@ -287,7 +289,7 @@ impl Keeper {
     }
 
     async fn act(&self, request: Request, wait: Duration) -> Result<(), KeeperError> {
-        match self.call(request, wait).await?.0 {
+        match self.call(request, wait).await?.reply {
             Reply::Done => Ok(()),
             Reply::Failed {
                 errno: libc::ENOENT,

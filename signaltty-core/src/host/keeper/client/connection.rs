@@ -21,7 +21,39 @@ use crate::model::PaneId;
 const AWAITED_MAX: usize = 256;
 
 /// What a request came to.
-pub(super) type Answer = Result<(Reply, Vec<OwnedFd>), KeeperError>;
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) reply: Reply,
+    pub(super) fds: Vec<OwnedFd>,
+    /// Of a spawn: drops the new pane again, unless the caller takes it.
+    pub(super) claim: Option<Claim>,
+}
+
+pub(super) type Answer = Result<Answered, KeeperError>;
+
+/// A pane that is nobody's yet. Whoever asked for it may have gone away at any moment, also while the reply
+/// was on its way: a claim that is dropped ends the program.
+#[derive(Debug)]
+pub(super) struct Claim {
+    pane_id: Option<String>,
+    abandoned: mpsc::UnboundedSender<String>,
+}
+
+impl Claim {
+    /// Somebody has the pane.
+    pub(super) fn keep(mut self) {
+        self.pane_id = None;
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if let Some(pane_id) = self.pane_id.take() {
+            // If the connection is gone, the next host finds the pane.
+            let _ = self.abandoned.send(pane_id);
+        }
+    }
+}
 
 /// A request on its way out, and who waits for its answer.
 #[derive(Debug)]
@@ -156,21 +188,27 @@ pub(super) struct Actor {
     awaited: HashMap<u32, Awaited>,
     last_id: u32,
     events: mpsc::Sender<KeeperEvent>,
+    /// Panes that nobody took. Unbounded, because a drop cannot wait; there is at most one a pane.
+    abandon: mpsc::UnboundedSender<String>,
+    abandoned: mpsc::UnboundedReceiver<String>,
 }
 
 struct Awaited {
     answer: oneshot::Sender<Answer>,
-    /// The pane that a spawn makes: ended again if nobody waits for it any more.
+    /// The pane that a spawn makes.
     spawns: Option<String>,
 }
 
 impl Actor {
     pub(super) fn new(link: AsyncFd<Link>, events: mpsc::Sender<KeeperEvent>) -> Self {
+        let (abandon, abandoned) = mpsc::unbounded_channel();
         Self {
             link,
             awaited: HashMap::new(),
             last_id: 1,
             events,
+            abandon,
+            abandoned,
         }
     }
 
@@ -188,6 +226,7 @@ impl Actor {
                     }
                     Err(_) => break,
                 },
+                Some(pane_id) = self.abandoned.recv() => self.drop_pane(pane_id),
                 call = calls.recv(), if room => match call {
                     Some(call) => self.ask(call),
                     // The host has let go of its handles. That is no loss.
@@ -245,17 +284,25 @@ impl Actor {
         let Some(awaited) = self.awaited.remove(&frame.id) else {
             return Ok(());
         };
-        let started = matches!(reply, Reply::Spawned { .. });
-        if awaited.answer.send(Ok((reply, frame.fds))).is_err() && started {
-            if let Some(pane_id) = awaited.spawns {
-                self.abandon(pane_id);
-            }
-        }
+        let claim = match (&reply, awaited.spawns) {
+            (Reply::Spawned { .. }, Some(pane_id)) => Some(Claim {
+                pane_id: Some(pane_id),
+                abandoned: self.abandon.clone(),
+            }),
+            _ => None,
+        };
+        let answered = Answered {
+            reply,
+            fds: frame.fds,
+            claim,
+        };
+        // If nobody waits any more it comes back, and the claim in it is dropped.
+        let _ = awaited.answer.send(Ok(answered));
         Ok(())
     }
 
     /// Ends a program whose pane nobody has.
-    fn abandon(&mut self, pane_id: String) {
+    fn drop_pane(&mut self, pane_id: String) {
         let link = self.link.get_mut();
         link.queue(
             Request::Signal {
