@@ -242,5 +242,5 @@ fn it_does_not_matter_how_input_is_cut_into_reads() {
         }
         Ok(())
     };
-    random::check(3_000, &input(), property, |bytes| random::readable(bytes));
+    random::check(1_500, &input(), property, |bytes| random::readable(bytes));
 }

@@ -627,7 +627,7 @@ fn it_does_not_matter_how_the_output_is_cut_into_reads() {
         }
         Ok(())
     };
-    random::check(150, &strategy, property, |(size, output, step)| {
+    random::check(80, &strategy, property, |(size, output, step)| {
         format!("{size:?} {} in steps of {step}", random::readable(output))
     });
 }
@@ -652,7 +652,7 @@ fn nothing_in_what_viewers_get_makes_them_answer_or_differ() {
         prop_assert_eq!(dump(&original), dump(&viewer));
         Ok(())
     };
-    random::check(1_000, &strategy, property, |(size, output)| {
+    random::check(500, &strategy, property, |(size, output)| {
         format!("{size:?} {}", random::readable(output))
     });
 }
@@ -713,7 +713,7 @@ fn whatever_bytes_come_viewers_get_utf8_and_nothing_that_answers() {
         original.text(ReadWhat::Scrollback, None);
         Ok(())
     };
-    random::check(2_000, &strategy, property, |(size, bytes, new)| {
+    random::check(800, &strategy, property, |(size, bytes, new)| {
         format!("{size:?} {} resized to {new:?}", random::readable(bytes))
     });
 }

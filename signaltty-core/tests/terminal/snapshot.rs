@@ -152,7 +152,7 @@ fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
         Ok(())
     };
     random::check(
-        1_500,
+        800,
         &strategy,
         property,
         |(size, before, after, new_size)| {
@@ -187,7 +187,7 @@ fn the_next_host_goes_on_in_the_middle_of_anything() {
         feed(&mut next, after);
         assert_same(&original, &next, "went on")
     };
-    random::check(1_500, &strategy, property, |(size, output, cut)| {
+    random::check(800, &strategy, property, |(size, output, cut)| {
         let (before, after) = output.split_at(cut.index(output.len() + 1));
         format!(
             "{size:?} {} then {}",
@@ -263,6 +263,15 @@ fn a_flood_keeps_the_last_lines_within_bounds() {
         );
         assert_rebuilt(&original);
     }
+}
+
+#[test]
+fn the_largest_terminal_has_a_bounded_model() {
+    let mut original = terminal(Size::MAX, Size::MAX);
+    feed(&mut original, b"\x1b[9999;9999Hx");
+    let screen = original.screen();
+    assert_eq!((screen.rows(), screen.columns()), (256, 4_096));
+    assert_rebuilt(&original);
 }
 
 #[test]

@@ -37,6 +37,8 @@ pub const COMBINING_MAX: usize = 16;
 /// Fewest columns that the model has. A wide character needs two, and two beside it to be written again alone; a
 /// viewer that is narrower shows what it can.
 const COLUMNS_MIN: u16 = 4;
+/// Most cells of one screen: 24 MiB. Of a terminal that is larger than any display, the model has the upper rows.
+const CELLS_MAX: usize = 1024 * 1024;
 /// How the ids begin that links without one are given.
 const LINK_ID: &str = "signaltty-";
 /// Columns between the tab stops that a terminal begins with.
@@ -54,9 +56,10 @@ struct Extent {
 impl From<Size> for Extent {
     fn from(size: Size) -> Self {
         let size = size.clamped();
+        let columns = usize::from(size.cols.max(COLUMNS_MIN));
         Self {
-            rows: usize::from(size.rows),
-            columns: usize::from(size.cols.max(COLUMNS_MIN)),
+            rows: usize::from(size.rows).min(CELLS_MAX / columns),
+            columns,
         }
     }
 }
