@@ -11,7 +11,7 @@ pub mod codex;
 pub fn all() -> Vec<Box<dyn AgentAdapter>> {
     vec![
         Box::new(claude::Claude),
-        Box::<codex::Codex>::default(),
+        Box::new(codex::Codex),
         Box::new(ask::Script),
     ]
 }

@@ -273,10 +273,17 @@ pub trait AgentAdapter: Send + Sync {
         format!("{}\r", index + 1).into_bytes()
     }
 
-    /// `argv` with the proven flags that this agent gets when we launch it ourselves. May run
-    /// `program --help`; called off the main task.
-    fn launch(&self, program: &Path, argv: Vec<String>) -> Vec<String> {
-        let _ = program;
+    /// Arguments with which the program prints its help, where [`Self::launch`] depends on what it knows. It is
+    /// run below the keeper like any program of a pane, never by the host: whatever carries the agent's name
+    /// must not get out of its pane.
+    fn probe(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
+    /// `argv` with the proven flags that this agent gets when we launch it ourselves. `help` is what its
+    /// probe printed, empty where it printed nothing. Untrusted text.
+    fn launch(&self, help: &str, argv: Vec<String>) -> Vec<String> {
+        let _ = help;
         argv
     }
 

@@ -160,6 +160,12 @@ impl Client {
     ) -> Result<M::Reply, ClientError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let line = request_line::<M>(id, params)?;
+        if line.len() > LINE_MAX {
+            let len = line.len();
+            let message = format!("the request has {len} bytes, and a line at most {LINE_MAX}");
+            let error = WireError::new(ErrorCode::TooLarge, message);
+            return Err(ClientError::Refused(error));
+        }
         let (done, reply) = oneshot::channel();
         match self.waiting.lock() {
             Ok(mut waiting) => match waiting.as_mut() {
@@ -168,14 +174,12 @@ impl Client {
             },
             Err(_) => return Err(ClientError::Lost),
         }
-        let outcome = async {
+        let outcome = timeout(limit, async {
             self.lines.send(line).await.map_err(|_| ClientError::Lost)?;
-            timeout(limit, reply)
-                .await
-                .map_err(|_| ClientError::Lost)?
-                .map_err(|_| ClientError::Lost)
-        }
-        .await;
+            reply.await.map_err(|_| ClientError::Lost)
+        })
+        .await
+        .unwrap_or(Err(ClientError::Lost));
         if outcome.is_err() {
             if let Ok(mut waiting) = self.waiting.lock() {
                 if let Some(waiting) = waiting.as_mut() {

@@ -23,6 +23,7 @@ mod pane_runtime;
 pub mod paths;
 mod caller;
 pub mod peer;
+mod probe;
 pub mod pty;
 mod publish;
 mod rate;

@@ -28,9 +28,7 @@ const QUESTION: &str = "request_user_input";
 
 /// The adapter.
 #[derive(Debug, Default)]
-pub struct Codex {
-    help: launch::HelpCache,
-}
+pub struct Codex;
 
 impl AgentAdapter for Codex {
     fn agent(&self) -> &'static str {
@@ -92,8 +90,12 @@ impl AgentAdapter for Codex {
         Ok(output.to_string())
     }
 
-    fn launch(&self, program: &std::path::Path, argv: Vec<String>) -> Vec<String> {
-        launch::own_process(&self.help, program, argv)
+    fn probe(&self) -> Option<&'static [&'static str]> {
+        Some(launch::PROBE)
+    }
+
+    fn launch(&self, help: &str, argv: Vec<String>) -> Vec<String> {
+        launch::own_process(help, argv)
     }
 
     fn is_shared_server(&self, cmdline: &[String]) -> bool {

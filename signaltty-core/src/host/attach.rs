@@ -20,7 +20,7 @@ use crate::limits::LONE_ESC;
 use crate::model::{Key, PaneId};
 use crate::protocol::params::{PaneAttachParams, PaneAttached};
 use crate::protocol::{ErrorCode, WireError};
-use crate::session::{Action, Command, Typist};
+use crate::session::{Action, Caller};
 
 /// Bytes that are taken from a viewer at once.
 const READ_MAX: usize = 16 * 1024;
@@ -35,7 +35,7 @@ pub struct Attached {
     runtime: Arc<PaneRuntime>,
     viewer: ViewerId,
     input: bool,
-    by: Typist,
+    caller: Caller,
 }
 
 /// Checks authority and registers the viewer, whose backlog begins with the snapshot.
@@ -56,20 +56,26 @@ pub fn begin(
         },
         Some(&params.pane_id),
     )?;
+    if params.size.is_some() {
+        dispatch::may(host, connection, Action::Resize, Some(&params.pane_id))?;
+    }
     let runtime = dispatch::terminal(host, &params.pane_id)?;
     if let Some(colors) = &params.colors {
-        runtime.set_colors(colors);
+        // A program inside a pane does not say which colours a human sees.
+        if connection.peer.caller == Caller::Outside {
+            runtime.set_colors(colors);
+        }
     }
     if let Some(size) = params.size {
         dispatch::resize(host, &params.pane_id, size.clamped(), None)?;
     }
-    let viewer = runtime.add_viewer(ViewerId(host.next()), connection.peer.pid, params.size);
     let pane = dispatch::pane(host, &params.pane_id)?;
     let reply = serde_json::to_value(PaneAttached {
         size: runtime.size(),
         exited: pane.exit,
     })
     .map_err(|error| WireError::new(ErrorCode::Internal, error.to_string()))?;
+    let viewer = runtime.add_viewer(ViewerId(host.next()), connection.peer.pid, params.size);
     Ok(Attached {
         request,
         reply,
@@ -77,8 +83,14 @@ pub fn begin(
         runtime,
         viewer,
         input: params.input,
-        by: dispatch::typist(&connection.peer.caller),
+        caller: connection.peer.caller.clone(),
     })
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        self.runtime.remove_viewer(self.viewer);
+    }
 }
 
 /// Carries bytes both ways until the viewer or the pane goes.
@@ -95,7 +107,6 @@ pub async fn serve(
         _ = output => {}
         () = read_input(&host, &attached, reader) => abort.abort(),
     }
-    runtime.remove_viewer(viewer);
 }
 
 /// What the terminal shows, until the pane has ended and everything was shown.
@@ -129,31 +140,35 @@ async fn read_input(host: &Arc<Host>, attached: &Attached, mut reader: BufReader
             continue;
         }
         let bytes = &chunk[..read];
-        let keys = parser.feed(bytes, clock::boot_ms());
+        let mut keys = parser.feed(bytes, clock::boot_ms());
+        if keys.is_empty() && parser.deadline().is_some() {
+            // It may turn out to be a lone Esc, which the program sees now and the session only later: whatever
+            // menu a typed answer is meant for is not certain from here on.
+            keys.push(Key::Other);
+        }
         if !keys.is_empty() {
             // Whoever types owns the size (specs/020 §1).
             if let Some(size) = attached.runtime.claim_size(attached.viewer) {
                 let _ = dispatch::resize(host, &attached.pane_id, size, None);
             }
         }
-        typed(host, attached, keys);
+        if !typed(host, attached, keys) {
+            continue;
+        }
         // A child that does not read holds up this viewer, and nobody else.
         attached.runtime.type_input(bytes).await;
     }
 }
 
-/// The session learns of it before the program does: a decision that this answers is over by then.
-fn typed(host: &Host, attached: &Attached, keys: Vec<Key>) {
-    if keys.is_empty() {
-        return;
-    }
-    let command = Command::Typed {
-        pane_id: attached.pane_id.clone(),
-        keys,
-        by: attached.by,
-    };
-    if let Err(error) = host.drive(command) {
-        tracing::debug!(%error, "typing into a pane that is gone");
+/// The session learns of it before the program does: a decision that this answers is over by then. False where
+/// this viewer may not type now; its bytes then go nowhere.
+fn typed(host: &Host, attached: &Attached, keys: Vec<Key>) -> bool {
+    match dispatch::typed(host, &attached.caller, &attached.pane_id, keys) {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::debug!(%error, "a viewer's input was dropped");
+            false
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 use super::caller::Peer;
 use super::dispatch::{self, Then};
@@ -40,6 +40,8 @@ pub struct Connection {
     pub client: String,
     /// Hooks that wait on it.
     pub hooks: Vec<HookId>,
+    /// Dropped with the connection, which ends what still waits on its behalf.
+    pub here: watch::Sender<()>,
 }
 
 /// Serves one connection to its end.
@@ -58,6 +60,7 @@ pub async fn serve(host: Arc<Host>, stream: UnixStream, peer: Peer) {
         role: Role::Observer,
         client: String::new(),
         hooks: Vec::new(),
+        here: watch::Sender::new(()),
     };
     let mut reader = BufReader::new(read);
     let then = read_requests(&host, &mut connection, &mut reader).await;

@@ -83,25 +83,16 @@ pub fn begin(host: &Host, core: &mut Core, effect: Effect) -> Option<Command> {
                 return failed(decision_id);
             };
             let bytes = adapter.typed_choice(index);
-            let (Some(pane), Some(host)) = (core.panes.get(&pane_id).cloned(), host.handle())
-            else {
-                return failed(decision_id);
-            };
-            let runtime = host.runtime.clone();
-            runtime.spawn(async move {
-                let command = if pane.type_answer(&bytes, ACK).await {
-                    Command::Delivered { decision_id }
-                } else {
-                    Command::NotDelivered {
-                        decision_id,
-                        still_waiting: true,
-                    }
-                };
-                if let Err(error) = host.drive(command) {
-                    tracing::warn!(%error, "a delivery could not be settled");
-                }
-            });
-            None
+            // Under the lock: no key that is typed after this can reach the program before it.
+            if core
+                .panes
+                .get(&pane_id)
+                .is_some_and(|pane| pane.type_answer(&bytes))
+            {
+                Some(Command::Delivered { decision_id })
+            } else {
+                failed(decision_id)
+            }
         }
         // No adapter of this build names it; a decision that does is never answerable.
         AnswerChannel::Reply | AnswerChannel::None => failed(decision_id),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::timeout;
 
@@ -14,8 +15,8 @@ use super::delivery;
 use super::state::Host;
 use super::terminal::KeyParser;
 use super::{clock, hooks, integrations, spawn};
-use crate::limits::{ANNOUNCE, ANSWERS_PER_MINUTE, HOOK_LOSS_GRACE, IN_FLIGHT_MAX};
-use crate::model::{Key, Lifecycle, PaneId, Size};
+use crate::limits::{ANNOUNCE, ANSWERS_PER_MINUTE, HOOK_LOSS_GRACE, IN_FLIGHT_MAX, INPUT_MAX, TITLE_MAX};
+use crate::model::{Key, Lifecycle, Pane, PaneId, Size};
 use crate::protocol::method::{Decisions, PaneReply, Panes, Subscribed};
 use crate::protocol::params::{
     DecisionAnswerParams, DecisionAnswered, HelloParams, HelloReply, LayoutReply, PaneInputParams,
@@ -163,10 +164,11 @@ fn at_once(
         }
         Request::PaneRename(params) => {
             may(host, connection, Action::Rename, Some(&params.pane_id))?;
-            let title = (!params.title.is_empty()).then(|| params.title.clone());
+            let named = crate::sanitise::cut(&params.title, TITLE_MAX).into_owned();
+            let title = (!named.is_empty()).then(|| named.clone());
             host.drive(Command::RenamePane {
                 pane_id: params.pane_id.clone(),
-                title: params.title,
+                title: named,
             })?;
             if let Some(runtime) = host.core().panes.get(&params.pane_id) {
                 runtime.remember_title(title);
@@ -174,6 +176,7 @@ fn at_once(
             Ok(json!({}))
         }
         Request::PaneMarkSeen(params) => {
+            may(host, connection, Action::MarkSeen, Some(&params.pane_id))?;
             host.drive(Command::MarkSeen {
                 pane_id: params.pane_id,
             })?;
@@ -391,12 +394,16 @@ async fn input(
         return Err(SessionError::PaneExited(params.pane_id).into());
     }
     let runtime = terminal(host, &params.pane_id)?;
-    let keys = whole_input(&bytes);
-    host.drive(Command::Typed {
-        pane_id: params.pane_id,
-        keys,
-        by: typist(&connection.peer.caller),
-    })?;
+    if bytes.len() > INPUT_MAX {
+        let message = format!("at most {INPUT_MAX} bytes of input at once; nothing was typed");
+        return Err(WireError::new(ErrorCode::TooLarge, message));
+    }
+    typed(
+        host,
+        &connection.peer.caller,
+        &params.pane_id,
+        whole_input(&bytes),
+    )?;
     value(PaneWritten {
         written: runtime.type_input(&bytes).await,
     })
@@ -412,12 +419,26 @@ fn whole_input(bytes: &[u8]) -> Vec<Key> {
     keys
 }
 
-/// Who counts as having typed.
-pub fn typist(caller: &Caller) -> Typist {
-    match caller {
+/// Somebody types: whether they may is looked at, and the session is told, under one lock, so that no decision
+/// comes between the two.
+pub fn typed(
+    host: &Host,
+    caller: &Caller,
+    pane_id: &PaneId,
+    keys: Vec<Key>,
+) -> Result<(), WireError> {
+    let mut core = host.core();
+    core.session.may(caller, Action::Input, Some(pane_id))?;
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let by = match caller {
         Caller::Outside => Typist::Human,
         Caller::Inside(_) => Typist::Inside,
-    }
+    };
+    let pane_id = pane_id.clone();
+    host.drive_locked(&mut core, Command::Typed { pane_id, keys, by })?;
+    Ok(())
 }
 
 /// Gives a terminal a size. `pid` names the process whose viewers have that size from now on.
@@ -442,7 +463,8 @@ async fn wait(host: &Arc<Host>, params: PaneWaitParams) -> Result<Json, WireErro
             .map_err(|_| WireError::bad_params("timeout_s", "seconds, 0 or more"))?
             .min(WAIT_MAX),
     };
-    let mut changes = host.changes.subscribe();
+    // Every lifecycle that a pane passes through comes by, also one that is over before this task runs.
+    let mut passed = host.lifecycles.subscribe();
     let arrived = timeout(limit, async {
         loop {
             let pane = pane(host, &params.pane_id)?;
@@ -456,8 +478,20 @@ async fn wait(host: &Arc<Host>, params: PaneWaitParams) -> Result<Json, WireErro
                 );
                 return Err(WireError::new(ErrorCode::PaneExited, message));
             }
-            if changes.changed().await.is_err() {
-                return Err(WireError::new(ErrorCode::Internal, "the host ends"));
+            loop {
+                match passed.recv().await {
+                    Ok((pane_id, lifecycle)) if pane_id == params.pane_id => {
+                        if lifecycle == params.until {
+                            return Ok(Pane { lifecycle, ..pane });
+                        }
+                        break;
+                    }
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(_)) => break,
+                    Err(RecvError::Closed) => {
+                        return Err(WireError::new(ErrorCode::Internal, "the host ends"));
+                    }
+                }
             }
         }
     });
@@ -548,8 +582,14 @@ fn later_with(
     work: impl Future<Output = Result<Json, WireError>> + Send + 'static,
 ) -> Then {
     let lines = connection.lines.clone();
+    let mut here = connection.here.subscribe();
     tokio::spawn(async move {
-        let frame = match work.await {
+        let outcome = tokio::select! {
+            outcome = work => outcome,
+            // The peer is gone: nothing waits on its behalf.
+            _ = here.changed() => return,
+        };
+        let frame = match outcome {
             Ok(result) => json!({ "id": id, "result": result }),
             Err(error) => json!({ "id": id, "error": error }),
         };

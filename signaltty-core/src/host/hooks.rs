@@ -38,8 +38,9 @@ pub fn report(
     let hold = params.hold;
     let resumes = params.resumes.clone();
     let agent = params.agent.clone();
-    let reading = read(host, params)?;
-    let own_pane = (agent == ASK && reading.ask.is_some()).then(mint_pane_id);
+    let reading = read(host, &connection.peer.caller, params)?;
+    // A question that nobody waits for has nothing to go with: it gets no pane of its own.
+    let own_pane = (agent == ASK && reading.ask.is_some() && hold).then(mint_pane_id);
 
     let hook = hold.then(|| HookId(host.next()));
     let mut core = host.core();
@@ -104,7 +105,7 @@ fn named_pane(connection: &Connection, named: Option<PaneId>) -> Result<Option<P
 }
 
 /// What the report says: a vendor's payload, or spelt out.
-fn read(host: &Host, params: HookEventParams) -> Result<Reading, WireError> {
+fn read(host: &Host, caller: &Caller, params: HookEventParams) -> Result<Reading, WireError> {
     if params.payload.is_some() && params.decision.is_some() {
         return Err(WireError::bad_params(
             "decision",
@@ -146,6 +147,12 @@ fn read(host: &Host, params: HookEventParams) -> Result<Reading, WireError> {
             AnswerChannel::None,
             crate::adapter::AgentAdapter::answer_channel,
         );
+        // Typed answers go where the card says that the menu stands. A program inside a pane could name the rows
+        // falsely and have a human's no typed as a yes (specs/adr/0004).
+        let channel = match (channel, caller) {
+            (AnswerChannel::TypeText, Caller::Inside(_)) => AnswerChannel::None,
+            (channel, _) => channel,
+        };
         let mut ask = spelt_out(decision, channel, params.agent == ASK)?;
         ask.respond_via = params.respond_via;
         reading.ask = Some(ask);

@@ -132,7 +132,10 @@ fn program(adapter: &dyn AgentAdapter) -> Option<PathBuf> {
 }
 
 fn environment(host: &Host) -> IntegrationEnv {
-    let vars: BTreeMap<String, String> = std::env::vars().collect();
+    let vars: BTreeMap<String, String> = std::env::vars_os()
+        // A variable that is no text names no folder that a vendor could mean.
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
     let home = PathBuf::from(vars.get("HOME").cloned().unwrap_or_else(|| "/".into()));
     let data = vars
         .get("XDG_DATA_HOME")

@@ -147,6 +147,11 @@ impl PaneRuntime {
         self.screen().terminal.size()
     }
 
+    /// The title that the program set. Untrusted.
+    pub fn title(&self) -> Option<String> {
+        self.screen().terminal.title().map(str::to_owned)
+    }
+
     /// The screen's text. Untrusted.
     pub fn text(&self, what: ReadWhat, lines: Option<usize>) -> String {
         self.screen().terminal.text(what, lines)
@@ -270,9 +275,15 @@ impl PaneRuntime {
         }
     }
 
-    /// Types an answer: all of it within `within`, or it does not count.
-    pub async fn type_answer(&self, bytes: &[u8], within: Duration) -> bool {
-        self.pty.write(bytes, within).await.is_ok()
+    /// Types an answer at once, before anything that is typed later: all of it, or it does not count.
+    pub fn type_answer(&self, bytes: &[u8]) -> bool {
+        match self.pty.write_now(bytes) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(pane = %self.id, %error, "an answer was not taken whole");
+                false
+            }
+        }
     }
 
     /// The program has ended: what the terminal still holds is read, then viewers are let go.

@@ -123,6 +123,29 @@ impl Pty {
         }
     }
 
+    /// Writes input now, if nobody else is writing and the terminal takes it. For what must not come behind
+    /// input that is still on its way.
+    ///
+    /// # Errors
+    /// [`InputError`] says how many bytes were taken.
+    pub fn write_now(&self, input: &[u8]) -> Result<(), InputError> {
+        use rustix::io::Errno;
+        let _room = Room::take(&self.shared, input.len())?;
+        let Ok(_turn) = self.shared.turn.try_lock() else {
+            return Err(InputError::Stalled { written: 0 });
+        };
+        let mut written = 0;
+        while written < input.len() {
+            match rustix::io::write(&self.shared.master, &input[written..]) {
+                Ok(taken) => written += taken,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Err(InputError::Stalled { written }),
+                Err(error) => return Err(InputError::Gone { written, source: error.into() }),
+            }
+        }
+        Ok(())
+    }
+
     /// Reads on a thread of its own until the terminal is hung up or the reader is stopped. `take` gets every
     /// byte in order, then [`Output::End`] once; it may block, and the program then waits.
     ///

@@ -12,6 +12,11 @@ use tokio::sync::mpsc::error::TrySendError;
 use crate::limits::EVENT_RING;
 use crate::protocol::{Event, EventFrame, Snapshot};
 
+/// Most bytes of events that are kept for subscribers that come back.
+const RING_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Lines that may wait for a subscriber however few the ring holds.
+const QUEUE_FREE: usize = 8;
+
 /// A line, shared by all who get it.
 pub type Line = Arc<str>;
 
@@ -28,6 +33,8 @@ pub struct Publisher {
     epoch: String,
     seq: u64,
     ring: VecDeque<(u64, Line)>,
+    /// Bytes in the ring.
+    ring_bytes: usize,
     subscribers: Vec<Subscriber>,
 }
 
@@ -38,6 +45,7 @@ impl Publisher {
             epoch,
             seq: 0,
             ring: VecDeque::new(),
+            ring_bytes: 0,
             subscribers: Vec::new(),
         }
     }
@@ -66,13 +74,24 @@ impl Publisher {
         }) else {
             return;
         };
-        if self.ring.len() == EVENT_RING {
-            self.ring.pop_front();
-        }
+        self.ring_bytes += line.len();
         self.ring.push_back((self.seq, line.clone()));
+        while self.ring.len() > EVENT_RING || self.ring_bytes > RING_BYTES_MAX {
+            let Some((_, oldest)) = self.ring.pop_front() else {
+                break;
+            };
+            self.ring_bytes -= oldest.len();
+        }
+        let kept = self.ring.len();
         self.subscribers.retain_mut(|subscriber| {
             if subscriber.lagging {
                 return !subscriber.lines.is_closed();
+            }
+            // What waits for it is what the ring still has, so that the ring's bound is the queue's too.
+            let waiting = subscriber.lines.max_capacity() - subscriber.lines.capacity();
+            if waiting > kept.max(QUEUE_FREE) {
+                subscriber.lagging = true;
+                return true;
             }
             match subscriber.lines.try_send(line.clone()) {
                 Ok(()) => true,

@@ -145,7 +145,7 @@ async fn accept(host: &Arc<Host>, listener: UnixListener) {
         let host = host.clone();
         tokio::spawn(async move {
             let _slot = slot;
-            match Peer::resolve(&host, &stream) {
+            match Peer::resolve(&host, &stream).await {
                 Some(peer) if peer.uid == own_uid => connection::serve(host, stream, peer).await,
                 _ => tracing::warn!("refused a connection of another user"),
             }
@@ -157,6 +157,15 @@ async fn accept(host: &Arc<Host>, listener: UnixListener) {
 fn take_over(host: &Arc<Host>, held: Vec<HeldPane>) {
     for pane in held {
         let pane_id = pane.pane_id.clone();
+        if pane.meta.is_empty() {
+            // A probe that an earlier host did not live to end.
+            let host = host.clone();
+            tokio::spawn(async move {
+                let _ = host.keeper.end(&pane_id, Duration::ZERO).await;
+                let _ = host.keeper.forget(&pane_id).await;
+            });
+            continue;
+        }
         if let Err(error) = spawn::restore(host, pane) {
             tracing::warn!(%pane_id, %error, "a pane could not be taken over");
         }
@@ -187,7 +196,7 @@ async fn deadlines(host: Arc<Host>) {
         let wait = due.map(|due| Duration::from_millis(due.saturating_sub(clock::boot_ms())));
         tokio::select! {
             () = host.deadline_moved.notified() => continue,
-            () = sleep(wait.unwrap_or(IDLE)) => {}
+            () = sleep(wait.map_or(IDLE, |wait| wait.min(LOOK_AGAIN))) => {}
         }
         if wait.is_some() {
             if let Err(error) = host.drive(Command::Tick) {
@@ -199,3 +208,6 @@ async fn deadlines(host: Arc<Host>) {
 
 /// How long to sleep where nothing is due.
 const IDLE: Duration = Duration::from_secs(3_600);
+/// Longest sleep before a deadline is looked at again: the sleep's own clock stands while the machine is
+/// suspended, the deadline's does not.
+const LOOK_AGAIN: Duration = Duration::from_secs(15);

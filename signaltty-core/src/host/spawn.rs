@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use super::dispatch::find_program;
 use super::hooks::mint_pane_id;
-use super::keeper::{HeldPane, KeeperError, SpawnError, SpawnSpec, Target};
+use super::keeper::{HeldPane, KeeperError, SpawnError, SpawnSpec, Spawned, Target};
 use super::pane_runtime::{PaneRuntime, Record};
+use super::probe;
 use super::pty::Pty;
 use super::state::Host;
 use super::terminal::Terminal;
@@ -18,7 +19,7 @@ use crate::model::{Exit, PaneId, Size};
 use crate::protocol::method::Nothing;
 use crate::protocol::params::{Colors, PaneSignalParams, PaneSpawnParams, PaneSpawned};
 use crate::protocol::{ErrorCode, WireError};
-use crate::session::{Caller, Command, NewPane};
+use crate::session::{Caller, Command, NewPane, StreamSignal};
 
 /// How long a program has to end after SIGHUP before it is killed.
 pub const CLOSE_GRACE: Duration = Duration::from_secs(2);
@@ -64,13 +65,14 @@ pub async fn pane(
     let size = params.size.unwrap_or(Size::DEFAULT).clamped();
     let pane_id = free_id(host);
     let env = environment::of_pane(&params.env, &pane_id, &params.cwd, &host.paths);
-    let (agent, argv) = with_proven_flags(host, &program, params.argv, &env).await?;
+    let (agent, argv) =
+        with_proven_flags(host, &program, params.argv, &params.cwd, &env).await;
     let opened_by = match caller {
         Caller::Inside(pane_id) => pane_id.clone(),
         Caller::Outside => None,
     };
     let record = Record {
-        argv: argv.clone(),
+        argv: kept_arguments(&argv),
         cwd: params.cwd.clone(),
         title: title.clone(),
         agent: agent.clone(),
@@ -113,6 +115,26 @@ async fn settle(
         .spawn(spec)
         .await
         .map_err(|error| spawn_failed(&error))?;
+    let shown = show(host, pane_id, spawned, size, record);
+    if shown.is_err() {
+        // Nobody could see it or end it: it does not go on behind everybody's back.
+        if let Err(error) = host.drive(Command::ClosePane { pane_id: pane_id.clone() }) {
+            tracing::debug!(%pane_id, %error, "a pane that never opened");
+        }
+        let _ = host.keeper.end(pane_id, CLOSE_GRACE).await;
+        let _ = host.keeper.forget(pane_id).await;
+    }
+    shown
+}
+
+/// Gives a program that runs its screen and its place among the panes.
+fn show(
+    host: &Arc<Host>,
+    pane_id: &PaneId,
+    spawned: Spawned,
+    size: Size,
+    record: Record,
+) -> Result<(), WireError> {
     let failed = |error: std::io::Error| WireError::new(ErrorCode::SpawnFailed, error.to_string());
     let pty = Pty::new(spawned.master).map_err(failed)?;
     let terminal = Terminal::new(size, &Colors::default());
@@ -124,7 +146,7 @@ async fn settle(
         terminal,
         record.clone(),
     );
-    open(host, &runtime, pane_id.clone(), spawned.pid, record)?;
+    open(host, &runtime, pane_id.clone(), spawned.pid, record, Open::New)?;
     runtime.start().map_err(failed)
 }
 
@@ -152,7 +174,13 @@ pub fn restore(host: &Arc<Host>, held: HeldPane) -> Result<(), WireError> {
         terminal,
         record.clone(),
     );
-    open(host, &runtime, held.pane_id.clone(), held.pid, record)?;
+    let title = runtime.title();
+    let pane_id = held.pane_id.clone();
+    open(host, &runtime, pane_id, held.pid, record, Open::Restored)?;
+    if let Some(title) = title {
+        let signal = StreamSignal::Title(title);
+        host.drive(Command::Stream { pane_id: held.pane_id.clone(), signal })?;
+    }
     runtime.start().map_err(|error| internal(&error))?;
     match held.exit {
         Some(exit) => drop(tokio::spawn(exited(host.clone(), held.pane_id, exit))),
@@ -161,12 +189,20 @@ pub fn restore(host: &Arc<Host>, held: HeldPane) -> Result<(), WireError> {
     Ok(())
 }
 
+/// Whether a pane is a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    New,
+    Restored,
+}
+
 fn open(
     host: &Arc<Host>,
     runtime: &Arc<PaneRuntime>,
     pane_id: PaneId,
     pid: i32,
     record: Record,
+    how: Open,
 ) -> Result<(), WireError> {
     let mut core = host.core();
     core.panes.insert(pane_id.clone(), runtime.clone());
@@ -181,7 +217,8 @@ fn open(
         size: record.size,
         terminal: true,
         opened_by: record.opened_by,
-        created_at: Some(record.created_at),
+        // The session takes a pane that was there before for one whose composer nobody knows.
+        created_at: (how == Open::Restored).then_some(record.created_at),
     };
     if let Err(error) = host.drive_locked(&mut core, Command::OpenPane(pane)) {
         core.panes.remove(&pane_id);
@@ -296,37 +333,49 @@ const SIGNALS: [(&str, i32); 10] = [
     ("WINCH", libc::SIGWINCH),
 ];
 
-/// The agent that a program is, and its arguments with the flags that are proven for it. An adapter may run
-/// the program to see what it knows, so this happens off the main tasks.
+/// The agent that a program is, and its arguments with the flags that are proven for it.
 async fn with_proven_flags(
-    host: &Arc<Host>,
+    host: &Host,
     program: &str,
     argv: Vec<String>,
+    cwd: &str,
     env: &std::collections::BTreeMap<String, String>,
-) -> Result<(Option<String>, Vec<String>), WireError> {
-    let Some(agent) = host
-        .adapters
-        .of_program(program)
-        .map(|adapter| adapter.agent().to_owned())
-    else {
-        return Ok((None, argv));
+) -> (Option<String>, Vec<String>) {
+    let Some(adapter) = host.adapters.of_program(program) else {
+        return (None, argv);
+    };
+    let agent = Some(adapter.agent().to_owned());
+    let Some(arguments) = adapter.probe() else {
+        return (agent, adapter.launch("", argv));
     };
     let path = if program.contains('/') {
-        Some(PathBuf::from(program))
+        Some(Path::new(cwd).join(program))
     } else {
         find_program(program, env.get("PATH").map_or("", String::as_str))
     };
-    let Some(path) = path else {
-        return Ok((Some(agent), argv));
+    let help = match path {
+        Some(path) => probe::help(host, &path, arguments, cwd, env).await,
+        None => String::new(),
     };
-    let (host, name) = (host.clone(), agent.clone());
-    let argv = tokio::task::spawn_blocking(move || match host.adapters.get(&name) {
-        Some(adapter) => adapter.launch(&path, argv),
-        None => argv,
-    })
-    .await
-    .map_err(|error| WireError::new(ErrorCode::Internal, error.to_string()))?;
-    Ok((Some(agent), argv))
+    (agent, adapter.launch(&help, argv))
+}
+
+/// Longest arguments that a pane's record keeps, in bytes: it has to fit what the keeper takes.
+const KEPT_ARGUMENTS_MAX: usize = 16 * 1024;
+
+/// The arguments as they are shown, which may be fewer than the program gets.
+fn kept_arguments(argv: &[String]) -> Vec<String> {
+    let mut left = KEPT_ARGUMENTS_MAX;
+    let mut kept = Vec::new();
+    for argument in argv {
+        let part = crate::sanitise::cut(argument, left).into_owned();
+        left = left.saturating_sub(part.len());
+        kept.push(part);
+        if left == 0 {
+            break;
+        }
+    }
+    kept
 }
 
 fn free_id(host: &Host) -> PaneId {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{Notify, broadcast, oneshot, watch};
 
 use super::clock;
 use super::delivery::Delivery;
@@ -17,13 +17,17 @@ use super::hook_peer::HookPeer;
 use super::keeper::Keeper;
 use super::pane_runtime::PaneRuntime;
 use super::paths::HostPaths;
+use super::probe::Known;
 use super::publish::Publisher;
 use crate::adapter::Adapters;
 use crate::answer::Applied;
-use crate::model::{DecisionId, Exit, HookId, PaneId};
+use crate::model::{DecisionId, Exit, HookId, Lifecycle, PaneId};
 use crate::protocol::params::HostInfoReply;
 use crate::protocol::{Event, PROTOCOL, PROTOCOL_MIN, Snapshot, WireError};
 use crate::session::{Command, Effect, Reported, Session, SessionConfig, SessionError};
+
+/// Lifecycles that a waiter may be behind before it looks again.
+const LIFECYCLES: usize = 1_024;
 
 /// The host, shared by its tasks and threads.
 pub struct Host {
@@ -31,6 +35,8 @@ pub struct Host {
     pub adapters: Adapters,
     /// The process that holds the terminals.
     pub keeper: Keeper,
+    /// What agents' programs said that they know.
+    pub probed: Known,
     /// The `signaltty` program, for the integrations' shim.
     pub program: PathBuf,
     /// Where this host's sockets are.
@@ -45,6 +51,8 @@ pub struct Host {
     pub lagging: AtomicBool,
     /// Whether the panes' programs are ended with the host.
     pub close_panes: AtomicBool,
+    /// Every lifecycle that any pane passes through.
+    pub lifecycles: broadcast::Sender<(PaneId, Lifecycle)>,
     /// Told whenever any pane may be different.
     pub changes: watch::Sender<()>,
     started_ms: u64,
@@ -89,6 +97,7 @@ impl Host {
         Arc::new_cyclic(|me| Self {
             adapters,
             keeper,
+            probed: Known::default(),
             program,
             paths,
             deadline_moved: Notify::new(),
@@ -96,6 +105,7 @@ impl Host {
             connections: Arc::new(AtomicUsize::new(0)),
             lagging: AtomicBool::new(false),
             close_panes: AtomicBool::new(false),
+            lifecycles: broadcast::Sender::new(LIFECYCLES),
             changes: watch::Sender::new(()),
             started_ms: clock::boot_ms(),
             counter: AtomicU64::new(1),
@@ -178,6 +188,10 @@ impl Host {
                 if let Some(runtime) = core.panes.get(&pane.id) {
                     runtime.remember(pane);
                 }
+            }
+            if let Event::PaneUpdated { pane } = &event {
+                // Nobody waits: nobody is told.
+                let _ = self.lifecycles.send((pane.id.clone(), pane.lifecycle));
             }
             if let Event::PaneClosed { pane_id } = &event {
                 core.panes.remove(pane_id);

@@ -25,8 +25,16 @@ impl Session {
     /// # Errors
     /// The caller named a pane that is not there.
     pub(super) fn attribute(&self, report: &Report) -> Result<Place, SessionError> {
-        if let ReportedBy::Pane(pane_id) = &report.by {
-            return Ok(self.position(pane_id).map_or(Place::Nowhere, Place::Pane));
+        match &report.by {
+            ReportedBy::Pane(pane_id) => {
+                return Ok(self.position(pane_id).map_or(Place::Nowhere, Place::Pane));
+            }
+            // It could otherwise choose whom it speaks for.
+            ReportedBy::Unknown => {
+                let own = report.own_pane.as_ref().map(|_| Place::Own);
+                return Ok(own.unwrap_or(Place::Nowhere));
+            }
+            ReportedBy::Elsewhere | ReportedBy::Outside => {}
         }
         let named = report
             .pane_id
@@ -51,7 +59,14 @@ impl Session {
 
     fn by_folder(&self, report: &Report) -> Option<usize> {
         let cwd = folder(report.reading.cwd.as_deref()?);
-        self.only(|pane| pane.agent.as_deref() == Some(&report.agent) && folder(&pane.cwd) == cwd)
+        // The same agent in the same folder, but in a terminal of the user's own, is another session than the
+        // one that the pane's agent has reported.
+        let any_session = report.by != ReportedBy::Outside;
+        self.only(|pane| {
+            pane.agent.as_deref() == Some(&report.agent)
+                && folder(&pane.cwd) == cwd
+                && (any_session || pane.session_id.is_none())
+        })
     }
 
     /// The one live pane that is meant, if there is exactly one. Panes made for one question are nobody's.

@@ -46,8 +46,12 @@ pub struct NewPane {
 pub enum ReportedBy {
     /// A process that descends from this pane's program.
     Pane(PaneId),
-    /// A process outside all panes, one below a vendor's shared server, or one whose pane is not known.
+    /// A process below a server that a vendor shares between sessions.
     Elsewhere,
+    /// A process outside all panes.
+    Outside,
+    /// A process inside some pane, and nobody knows which: it speaks for none.
+    Unknown,
 }
 
 /// An adapter's reading of one hook event, or a plain one.
