@@ -472,14 +472,17 @@ fn orphans() {
     let bench = Bench::new();
     run(async {
         let mut host = bench.host().await;
-        let script = "(setsid sh -c 'echo mark $$; exec sleep 0.05' &) ; sleep 0.01";
+        // The orphan ends by itself, some time after its parents are gone.
+        let script = "(setsid sh -c 'echo mark $$; exec sleep 0.2' &); read x";
         let spawned = host.spawn("p", &["sh", "-c", script]).await;
-        line_after(&spawned.master, "mark ");
+        let orphan: i32 = line_after(&spawned.master, "mark ").parse().unwrap();
+        rustix::io::write(&spawned.master, b"\n").unwrap();
         assert_eq!(host.exit("p").await, code(0));
         let keeper = host.keeper.pid();
         eventually("the keeper has no children left, dead or alive", || {
             children_of(keeper).is_empty()
         });
+        assert!(!is_running(orphan));
     });
 }
 
