@@ -377,6 +377,13 @@ impl Reader<'_> {
             (0, [], last) if csi.params == b"0" && COUNTED.contains(&last) => {
                 self.pass(&[0x1B, b'[', b'1', last]);
             }
+            // No further than the row goes: VTE 0.70 crashes where it erases far beyond it.
+            (0, [], b'X') => {
+                let column = self.state.screen.grid().cursor.point.column.0;
+                let room = self.state.screen.columns() - column;
+                let count = usize::from(csi.param(0).unwrap_or(1)).min(room);
+                self.pass(format!("\x1b[{count}X").as_bytes());
+            }
             // All tab stops, by names that alacritty does not know.
             (0, [], b'g') if matches!(csi.param(0), Some(2 | 5)) => self.pass(b"\x1b[3g"),
             // Selective erase: nothing is protected, so it erases all.
