@@ -305,7 +305,7 @@ fn attach_types_sizes_and_detaches() {
     attached.await_shown("heard words");
     attached.types("\x1c");
     assert_eq!(attached.ended(), 0);
-    assert!(attached.shown().contains("[detached]"));
+    attached.await_shown("[detached]");
     pane.type_text("more\n");
     pane.await_screen("heard more");
 }
@@ -331,11 +331,7 @@ fn attach_comes_back_with_the_next_host() {
     });
     pane.type_text("\u{4}");
     assert_eq!(attached.ended(), 0);
-    assert!(
-        attached.shown().contains("[exited with 0]"),
-        "{}",
-        attached.shown()
-    );
+    attached.await_shown("[exited with 0]");
 }
 
 #[test]

@@ -51,11 +51,11 @@ impl Answer {
             None => only(&client, pane.as_ref()).await?,
         };
         // Said before it is answered, so that nobody answers something else than they think.
-        eprintln!(
-            "Answering {}: {}",
+        show::aside(&format!(
+            "Answering {}: {}\n",
             decision.pane_id,
             show::text(&decision.prompt)
-        );
+        ));
         let values = match self.given.values.as_slice() {
             [] => None,
             pairs => Some(
@@ -131,10 +131,10 @@ async fn choose(client: &Client, mut pending: Vec<Decision>) -> Result<Decision,
             listed.join("\n")
         )));
     }
-    eprint!(
+    show::aside(&format!(
         "More than one pane asks:\n{}\nWhich one? ",
         listed.join("\n")
-    );
+    ));
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
     match line.trim().parse::<usize>() {

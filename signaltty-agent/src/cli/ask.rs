@@ -76,10 +76,7 @@ impl Ask {
         }
         let pane_id = wait_for_pane(self.pane.as_deref())?;
         let socket = host::socket().map_err(not_asked)?;
-        let watch = Watch::new().ok_or_else(|| Failure {
-            code: NOT_ASKED,
-            message: "cannot wait".into(),
-        })?;
+        let watch = Watch::new().ok_or_else(|| Failure::new(NOT_ASKED, "cannot wait"))?;
         let deadline = self.timeout.map_or(Deadline::NEVER, |wait| {
             Deadline::after(wait + EXPIRY_MARGIN)
         });
@@ -127,10 +124,7 @@ impl Ask {
         watch: &Watch,
         deadline: Deadline,
     ) -> Result<Applied, Failure> {
-        let late = || Failure {
-            code: TIMED_OUT,
-            message: "nobody answered in time".into(),
-        };
+        let late = || Failure::new(TIMED_OUT, "nobody answered in time");
         loop {
             let long = Deadline::after(HELD_LONG);
             match held.verdict(watch, deadline) {
@@ -139,18 +133,16 @@ impl Ask {
                         return Err(late());
                     }
                     if !long.passed() {
-                        return Err(Failure {
-                            code: NOT_ASKED,
-                            message: "the question ended without an answer".into(),
-                        });
+                        return Err(Failure::new(
+                            NOT_ASKED,
+                            "the question ended without an answer",
+                        ));
                     }
                 }
                 Ok(verdict) => {
-                    let applied =
-                        serde_json::from_str(&verdict.stdout).map_err(|error| Failure {
-                            code: NOT_ASKED,
-                            message: format!("the answer cannot be read: {error}"),
-                        })?;
+                    let applied = serde_json::from_str(&verdict.stdout).map_err(|error| {
+                        Failure::new(NOT_ASKED, format!("the answer cannot be read: {error}"))
+                    })?;
                     // The answer holds whether or not the host hears of it.
                     let _ = confirm(&mut held.link, &verdict.decision_id);
                     return Ok(applied);
@@ -189,10 +181,7 @@ impl Ask {
             }
             Some(_) => Ok(()),
             None if applied.option_id.is_none() && applied.text.is_some() => Ok(()),
-            None => Err(Failure {
-                code: NOT_ASKED,
-                message: "the answer is none of the options".into(),
-            }),
+            None => Err(Failure::new(NOT_ASKED, "the answer is none of the options")),
         }
     }
 }
@@ -273,7 +262,7 @@ fn refused(quit: Quit) -> Failure {
         Quit::NoPayload => (NOT_ASKED, "the question is too long".into()),
         Quit::Stopped | Quit::NoOutput => (NOT_ASKED, "stopped".into()),
     };
-    Failure { code, message }
+    Failure::new(code, message)
 }
 
 #[cfg(test)]

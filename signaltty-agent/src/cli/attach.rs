@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::failure::Failure;
+use super::failure::{Failure, MISSING};
 use super::terminal::{self, Ending, Modes};
 use super::{find, host, show};
 
@@ -72,6 +72,8 @@ struct Session {
     pane_id: PaneId,
     /// Whether what is typed reaches the pane.
     types: bool,
+    /// Whether the pane was shown at all.
+    seen: bool,
     input: mpsc::Receiver<Vec<u8>>,
     ending: Ending,
     alternate: Alternate,
@@ -93,6 +95,7 @@ impl Session {
         Ok(Self {
             pane_id,
             types,
+            seen: false,
             input,
             ending,
             alternate: Alternate::default(),
@@ -104,33 +107,39 @@ impl Session {
     /// Shows the pane until its program ends, or until the person detaches (`None`).
     async fn run(&mut self, mut client: Client) -> Result<Option<Exit>, Failure> {
         loop {
-            let (stream, exited) = self.attach().await?;
-            match self.show(stream, &client).await? {
-                End::Detached => return Ok(None),
-                End::Stream => {}
-            }
-            if exited.is_some() {
-                return Ok(exited);
+            match self.look(&client).await {
+                Ok(Some(end)) => return Ok(end),
+                Ok(None) => {}
+                Err(failure) if failure.host_gone => {}
+                // Closed while we were away.
+                Err(failure) if failure.code == MISSING && self.seen => {
+                    return Ok(Some(Exit::default()));
+                }
+                Err(failure) => return Err(failure),
             }
             client = match self.host_again().await? {
                 Some(client) => client,
                 None => return Ok(None),
             };
-            match client
-                .call::<PaneGet>(PaneParams {
-                    pane_id: self.pane_id.clone(),
-                })
-                .await
-            {
-                Ok(reply) if reply.pane.exit.is_some() => return Ok(reply.pane.exit),
-                Ok(_) => {}
-                // Closed while we looked.
-                Err(error) if error.code() == Some(ErrorCode::NoSuchPane) => {
-                    return Ok(Some(Exit::default()));
-                }
-                Err(error) => return Err(error.into()),
-            }
         }
+    }
+
+    /// Shows the pane for as long as this connection lasts. `None`: there is more to see over another.
+    async fn look(&mut self, client: &Client) -> Result<Option<Option<Exit>>, Failure> {
+        let (stream, exited) = self.attach().await?;
+        self.seen = true;
+        match self.show(stream, client).await? {
+            End::Detached => return Ok(Some(None)),
+            End::Stream if exited.is_some() => return Ok(Some(exited)),
+            End::Stream => {}
+        }
+        let pane = client
+            .call::<PaneGet>(PaneParams {
+                pane_id: self.pane_id.clone(),
+            })
+            .await?
+            .pane;
+        Ok(pane.exit.map(Some))
     }
 
     /// Attaches; only to look, where typing is not ours to do.

@@ -23,53 +23,52 @@ pub(super) struct Failure {
     pub code: u8,
     /// For people; empty where everything was said.
     pub message: String,
+    /// Whether it failed because the host is not there, or no longer: it may come back.
+    pub host_gone: bool,
 }
 
 impl Failure {
+    /// A failure with this exit code.
+    pub(super) fn new(code: u8, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            host_gone: false,
+        }
+    }
+
     /// It failed.
     pub(super) fn failed(message: impl Into<String>) -> Self {
-        Self {
-            code: FAILED,
-            message: message.into(),
-        }
+        Self::new(FAILED, message)
     }
 
     /// The command line is wrong in a way that only the host's state shows.
     pub(super) fn usage(message: impl Into<String>) -> Self {
-        Self {
-            code: USAGE,
-            message: message.into(),
-        }
+        Self::new(USAGE, message)
     }
 
     /// There is no such pane or decision.
     pub(super) fn missing(message: impl Into<String>) -> Self {
-        Self {
-            code: MISSING,
-            message: message.into(),
-        }
+        Self::new(MISSING, message)
     }
 
     /// It may not be done from here.
     pub(super) fn forbidden(message: impl Into<String>) -> Self {
-        Self {
-            code: FORBIDDEN,
-            message: message.into(),
-        }
+        Self::new(FORBIDDEN, message)
     }
 
     /// An exit code whose reason was said already.
     pub(super) fn silent(code: u8) -> Self {
-        Self {
-            code,
-            message: String::new(),
-        }
+        Self::new(code, "")
     }
 
     /// Says it on standard error.
     pub(super) fn report(&self) {
         if !self.message.is_empty() {
-            eprintln!("signaltty: {}", super::show::text(&self.message));
+            super::show::aside(&format!(
+                "signaltty: {}\n",
+                super::show::text(&self.message)
+            ));
         }
     }
 }
@@ -82,9 +81,11 @@ impl From<ClientError> for Failure {
             Some(ErrorCode::Forbidden) => FORBIDDEN,
             _ => FAILED,
         };
+        let host_gone = matches!(error, ClientError::Lost | ClientError::NoHost { .. });
         Self {
             code,
             message: error.to_string(),
+            host_gone,
         }
     }
 }

@@ -31,7 +31,8 @@ pub(super) async fn connect_as(role: Role) -> Result<(Client, Events), Failure> 
 pub(super) async fn connect_if_running(role: Role) -> Result<Option<Client>, Failure> {
     match Client::connect(&socket()?, hello(role)).await {
         Ok((client, _)) => Ok(Some(client)),
-        Err(ClientError::NoHost { .. }) => Ok(None),
+        // One that is just ending may still accept, and say nothing.
+        Err(ClientError::NoHost { .. } | ClientError::Lost) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

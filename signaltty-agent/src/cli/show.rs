@@ -35,6 +35,14 @@ pub(super) fn line(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Prints beside the result, on standard error. Where nobody reads that, nothing is lost.
+pub(super) fn aside(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    let _ = stderr
+        .write_all(text.as_bytes())
+        .and_then(|()| stderr.flush());
+}
+
 /// Text of several lines, safe to print.
 pub(super) fn text(untrusted: &str) -> String {
     sanitise::visible(untrusted).text

@@ -35,14 +35,28 @@ const QUIT: &str = "/quit";
 pub(super) async fn run(output: Output) -> Result<(), Failure> {
     let mut watch = Watch::new(output)?;
     loop {
-        let (client, events) = host::connect_as(Role::Operator).await?;
-        match watch.follow(&client, events).await? {
-            End::Quit => return Ok(()),
-            End::HostGone => {
-                watch.board = Board::default();
-                watch.say("The host is gone; looking for it.")?;
-                sleep(HOST_PAUSE).await;
-            }
+        let connected = tokio::select! {
+            connected = host::connect_as(Role::Operator) => connected,
+            () = watch.ending.comes() => return Ok(()),
+        };
+        let followed = match connected {
+            Ok((client, events)) => watch.follow(&client, events).await,
+            Err(failure) => Err(failure),
+        };
+        match followed {
+            Ok(End::Quit) => return Ok(()),
+            Ok(End::HostGone) => {}
+            // A host that is just ending, or one that cannot be started from inside a pane.
+            Err(failure) if failure.host_gone && watch.followed => {}
+            Err(failure) => return Err(failure),
+        }
+        if !std::mem::replace(&mut watch.looking, true) {
+            watch.board = Board::default();
+            watch.say("The host is gone; looking for it.")?;
+        }
+        tokio::select! {
+            () = sleep(HOST_PAUSE) => {}
+            () = watch.ending.comes() => return Ok(()),
         }
     }
 }
@@ -62,6 +76,10 @@ struct Watch {
     ending: Ending,
     /// Whether a person types here: only then is there a line to edit.
     interactive: bool,
+    /// Whether a host was followed at all.
+    followed: bool,
+    /// Whether it was said that the host is gone.
+    looking: bool,
     /// Last, so that the terminal gets its modes back after all else.
     _modes: Option<Modes>,
 }
@@ -84,6 +102,8 @@ impl Watch {
             input: terminal::input(),
             ending,
             interactive,
+            followed: false,
+            looking: false,
             _modes: modes,
         })
     }
@@ -91,6 +111,7 @@ impl Watch {
     /// Shows and answers until the person ends it or the host goes.
     async fn follow(&mut self, client: &Client, mut events: Events) -> Result<End, Failure> {
         if let Subscribed::Whole(snapshot) = client.subscribe(SubscribeParams::default()).await? {
+            (self.followed, self.looking) = (true, false);
             self.say(&format!("Watching. A number, an option or words answer; {NEXT} leaves a question for later; {QUIT} ends."))?;
             if client.hello().inside {
                 self.say("This runs inside a pane: it shows what is asked, and cannot answer.")?;
