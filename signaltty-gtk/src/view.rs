@@ -16,4 +16,5 @@ mod terminal;
 mod window;
 
 pub use new_pane::shell;
+pub use pane_view::PaneView;
 pub use window::Window;

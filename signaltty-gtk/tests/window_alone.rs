@@ -68,5 +68,6 @@ scenarios! {
     a_question_in_sight_is_not_notified
     a_window_inside_a_pane_says_that_it_cannot_answer
     the_jump_goes_to_the_longest_waiting_pane
+    splitting_moves_terminals_and_makes_none_anew
     a_flood_of_output_leaves_the_window_responsive
 }

@@ -11,6 +11,8 @@ use std::sync::OnceLock;
 use gtk::gio::{self, prelude::*};
 use gtk::glib::{self, Properties, subclass::Signal, subclass::prelude::*};
 use signaltty_core::model::{Decision, DecisionId, Layout, Pane, PaneId};
+use signaltty_core::protocol::method::LayoutSet;
+use signaltty_core::protocol::params::LayoutReply;
 use signaltty_core::protocol::{ClearReason, DecisionCleared, DecisionCreated, Event, Snapshot};
 
 use super::{DecisionObject, PaneObject};
@@ -157,6 +159,23 @@ impl WorkspaceObject {
     /// The host's arrangement.
     pub fn layout(&self) -> Layout {
         self.imp().layout.borrow().clone()
+    }
+
+    /// Arranges the panes; the host says so to everybody, this window too.
+    pub fn set_layout(&self, layout: Layout) {
+        let Some(bridge) = self.bridge() else { return };
+        let weak = self.downgrade();
+        glib::spawn_future_local(async move {
+            let set = bridge.call::<LayoutSet>(LayoutReply { layout }).await;
+            if let (Err(error), Some(workspace)) = (set, weak.upgrade()) {
+                workspace.tell(&format!(
+                    "The arrangement was not kept: {}",
+                    crate::text::line(&error.to_string())
+                ));
+                // What is on screen is not what the host has.
+                workspace.emit_by_name::<()>("layout-changed", &[]);
+            }
+        });
     }
 
     /// The pane that has waited longest, or the next after `current`.

@@ -74,6 +74,61 @@ pub fn resized(layout: &Layout, first: &PaneId, second: &PaneId, share: f64) -> 
     }
 }
 
+/// A split, by the first pane of each of its parts.
+pub type Divider = (PaneId, PaneId);
+
+/// Whether two parts of a layout differ in nothing but where their dividers are.
+pub fn same_shape(one: &LayoutNode, other: &LayoutNode) -> bool {
+    match (one, other) {
+        (LayoutNode::Pane { pane_id: one }, LayoutNode::Pane { pane_id: other }) => one == other,
+        (
+            LayoutNode::Split {
+                direction: one,
+                first: first_one,
+                second: second_one,
+                ..
+            },
+            LayoutNode::Split {
+                direction: other,
+                first: first_other,
+                second: second_other,
+                ..
+            },
+        ) => {
+            one == other
+                && same_shape(first_one, first_other)
+                && same_shape(second_one, second_other)
+        }
+        _ => false,
+    }
+}
+
+/// Every split of a part of the layout with its share.
+pub fn dividers(node: &LayoutNode) -> Vec<(Divider, f64)> {
+    let LayoutNode::Split {
+        share,
+        first,
+        second,
+        ..
+    } = node
+    else {
+        return Vec::new();
+    };
+    let own = divider(first, second).map(|divider| (divider, *share));
+    own.into_iter()
+        .chain(dividers(first))
+        .chain(dividers(second))
+        .collect()
+}
+
+/// The split between two parts.
+pub fn divider(first: &LayoutNode, second: &LayoutNode) -> Option<Divider> {
+    panes_of(first)
+        .into_iter()
+        .next()
+        .zip(panes_of(second).into_iter().next())
+}
+
 /// The panes of a part of the layout, in reading order.
 pub fn panes_of(node: &LayoutNode) -> Vec<PaneId> {
     match node {
@@ -209,6 +264,27 @@ mod tests {
         assert_eq!(without(&layout, &id("a")), tabs(vec![pane("b")]));
         assert_eq!(shown(&layout, &ids(&["a"])), tabs(vec![pane("a")]));
         assert_eq!(without(&tabs(vec![pane("a")]), &id("a")), Layout::default());
+    }
+
+    #[test]
+    fn moving_a_divider_changes_no_shape_and_another_split_does() {
+        let layout = split(
+            &tabs(vec![pane("a")]),
+            &id("a"),
+            SplitDirection::Right,
+            &id("b"),
+        );
+        let moved = resized(&layout, &id("a"), &id("b"), 0.3);
+        let (before, after) = (&layout.tabs[0].root, &moved.tabs[0].root);
+        assert!(same_shape(before, after));
+        assert_eq!(dividers(after), [((id("a"), id("b")), 0.3)]);
+        let other = split(
+            &tabs(vec![pane("a")]),
+            &id("a"),
+            SplitDirection::Down,
+            &id("b"),
+        );
+        assert!(!same_shape(before, &other.tabs[0].root));
     }
 
     #[test]

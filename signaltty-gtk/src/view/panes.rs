@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use adw::prelude::*;
 use adw::subclass::prelude::*;
@@ -16,7 +17,7 @@ use signaltty_core::model::{Layout, LayoutNode, PaneId, SplitDirection};
 use super::pane_view::PaneView;
 use crate::keys;
 use crate::model::{PaneObject, WorkspaceObject};
-use crate::rules::arrange;
+use crate::rules::arrange::{self, Divider};
 use crate::rules::chord::Chords;
 
 mod imp {
@@ -33,6 +34,10 @@ mod imp {
         pub current: RefCell<Option<PaneId>>,
         /// The keys of the window that answer.
         pub chords: Rc<RefCell<Chords>>,
+        /// The dividers of all splits, each with its share.
+        pub dividers: RefCell<HashMap<Divider, (glib::WeakRef<gtk::Paned>, Rc<Cell<f64>>)>>,
+        /// A pane that a person closes here: the keyboard may go on to the next one's terminal.
+        pub closed_here: RefCell<Option<PaneId>>,
         /// Tabs are being brought in line: what happens to them is no person's doing.
         pub reconciling: Cell<bool>,
     }
@@ -240,6 +245,11 @@ impl Panes {
             self,
             move |_| panes.page_selected()
         ));
+        imp.tabs.connect_page_reordered(clone!(
+            #[weak(rename_to = panes)]
+            self,
+            move |_, _, _| panes.page_moved()
+        ));
         imp.tabs.connect_close_page(clone!(
             #[weak(rename_to = panes)]
             self,
@@ -255,6 +265,31 @@ impl Panes {
                 glib::Propagation::Stop
             }
         ));
+    }
+
+    /// A person moved a tab: the order is the host's to keep.
+    fn page_moved(&self) {
+        let imp = self.imp();
+        let Some(workspace) = imp.workspace.upgrade().filter(|_| !imp.reconciling.get()) else {
+            return;
+        };
+        let mut layout = shown_layout(&workspace);
+        let order: Vec<PaneId> = (0..imp.tabs.n_pages())
+            .filter_map(|at| {
+                let page = imp.tabs.nth_page(at);
+                let shown = imp.shown.borrow();
+                let (_, root) = shown.iter().find(|(shown, _)| *shown == page)?;
+                arrange::panes_of(root).into_iter().next()
+            })
+            .collect();
+        layout.tabs.sort_by_key(|tab| {
+            let first = arrange::panes_of(&tab.root).into_iter().next();
+            order
+                .iter()
+                .position(|id| Some(id) == first.as_ref())
+                .unwrap_or(usize::MAX)
+        });
+        workspace.set_layout(layout);
     }
 
     fn page_selected(&self) {
@@ -330,8 +365,11 @@ impl Panes {
                 Some((page, before)) => (page, Some(before)),
                 None => (imp.tabs.append(&adw::Bin::new()), None),
             };
-            if before.as_ref() != Some(&tab.root) {
-                self.fill(&workspace, &page, &tab.root);
+            match before {
+                Some(before) if arrange::same_shape(&before, &tab.root) => {
+                    self.move_dividers(&tab.root)
+                }
+                _ => self.fill(&workspace, &page, &tab.root),
             }
             self.dress(&workspace, &page, tab.title.as_deref(), &panes);
             imp.tabs.reorder_page(&page, at);
@@ -352,18 +390,39 @@ impl Panes {
             stays
         });
         imp.reconciling.set(false);
-        let gone = imp
-            .current
-            .borrow()
+        imp.dividers
+            .borrow_mut()
+            .retain(|_, (paned, _)| paned.upgrade().is_some());
+        let before = imp.current.borrow().clone();
+        // The pane that a person works in was moved to another tab: they go along.
+        if let Some(id) = before
             .as_ref()
-            .is_none_or(|id| workspace.pane(id).is_none());
-        if gone {
+            .filter(|id| workspace.pane(id).is_some() && !self.is_in_sight(id))
+        {
+            self.show_pane(id);
+        }
+        if before
+            .as_ref()
+            .is_none_or(|id| workspace.pane(id).is_none())
+        {
             imp.current.replace(None);
             self.page_selected();
             if imp.current.borrow().is_none() {
                 self.emit_by_name::<()>("current-changed", &[]);
             }
+            // A pane that somebody else closed may have had the keyboard of a person in mid-sentence: the rest
+            // must not go to whatever program comes next.
+            if before.is_some() && before != imp.closed_here.take() {
+                if let Some(root) = self.root() {
+                    root.set_focus(None::<&gtk::Widget>);
+                }
+            }
         }
+    }
+
+    /// A person closes that pane here.
+    pub fn closing(&self, id: &PaneId) {
+        self.imp().closed_here.replace(Some(id.clone()));
     }
 
     /// Puts the panes of a tab where its layout says.
@@ -403,15 +462,77 @@ impl Panes {
                 paned.set_end_child(Some(&self.part(workspace, second)));
                 paned.set_shrink_start_child(false);
                 paned.set_shrink_end_child(false);
-                let share = *share;
-                paned.connect_max_position_notify(move |paned| {
-                    #[expect(
-                        clippy::cast_possible_truncation,
-                        reason = "a share of a widget's size"
-                    )]
-                    paned.set_position((f64::from(paned.max_position()) * share) as i32);
-                });
+                if let Some(divider) = arrange::divider(first, second) {
+                    self.divide(&paned, *share, divider);
+                }
                 paned.upcast()
+            }
+        }
+    }
+
+    /// Keeps a divider at its share of the room, and tells the host where a person has moved it.
+    fn divide(&self, paned: &gtk::Paned, share: f64, divider: Divider) {
+        let share = Rc::new(Cell::new(share));
+        self.imp()
+            .dividers
+            .borrow_mut()
+            .insert(divider.clone(), (paned.downgrade(), share.clone()));
+        // The room that the divider was last placed for: a change of place within the same room is a person's.
+        let room = Rc::new(Cell::new(0));
+        paned.connect_max_position_notify(clone!(
+            #[strong]
+            share,
+            #[strong]
+            room,
+            move |paned| {
+                room.set(paned.max_position());
+                paned.set_position(place(paned, share.get()));
+            }
+        ));
+        let telling = Rc::new(Cell::new(false));
+        paned.connect_position_notify(clone!(
+            #[weak(rename_to = panes)]
+            self,
+            move |paned| {
+                let most = paned.max_position();
+                let moved = (paned.position() - place(paned, share.get())).abs() > 1;
+                if most <= 0 || most != room.get() || !moved {
+                    return;
+                }
+                share.set(f64::from(paned.position()) / f64::from(most));
+                if !telling.replace(true) {
+                    panes.tell_divider(divider.clone(), share.clone(), telling.clone());
+                }
+            }
+        ));
+    }
+
+    /// Tells the host where a divider is, once it stands still.
+    fn tell_divider(&self, (one, other): Divider, share: Rc<Cell<f64>>, telling: Rc<Cell<bool>>) {
+        let tell = clone!(
+            #[weak(rename_to = panes)]
+            self,
+            move || {
+                telling.set(false);
+                if let Some(workspace) = panes.imp().workspace.upgrade() {
+                    let layout = shown_layout(&workspace);
+                    workspace.set_layout(arrange::resized(&layout, &one, &other, share.get()));
+                }
+            }
+        );
+        glib::timeout_add_local_once(DRAG_SETTLES, tell);
+    }
+
+    /// Puts the dividers of a tab where its layout says.
+    fn move_dividers(&self, root: &LayoutNode) {
+        let known = self.imp().dividers.borrow().clone();
+        for (divider, share) in arrange::dividers(root) {
+            let Some((paned, own)) = known.get(&divider) else {
+                continue;
+            };
+            own.set(share);
+            if let Some(paned) = paned.upgrade().filter(|paned| paned.max_position() > 0) {
+                paned.set_position(place(&paned, share));
             }
         }
     }
@@ -459,6 +580,18 @@ impl Panes {
         page.set_indicator_activatable(false);
         page.set_needs_attention(first.decision().is_some());
     }
+}
+
+/// How long a divider has to stand still before the host is told.
+const DRAG_SETTLES: Duration = Duration::from_millis(300);
+
+/// Where a divider is at that share of the room.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a share of a widget's size"
+)]
+fn place(paned: &gtk::Paned, share: f64) -> i32 {
+    (f64::from(paned.max_position()) * share).round() as i32
 }
 
 fn shown_layout(workspace: &WorkspaceObject) -> Layout {

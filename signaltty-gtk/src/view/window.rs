@@ -11,8 +11,8 @@ use gtk::glib::{self, clone};
 use gtk::{CompositeTemplate, TemplateChild};
 use signaltty_core::client::ClientError;
 use signaltty_core::model::{Attention, PaneId, SplitDirection};
-use signaltty_core::protocol::method::{LayoutSet, PaneClose, PaneMarkSeen, PaneSpawn};
-use signaltty_core::protocol::params::{LayoutReply, PaneParams, PaneSpawnParams};
+use signaltty_core::protocol::method::{PaneClose, PaneMarkSeen, PaneSpawn};
+use signaltty_core::protocol::params::{PaneParams, PaneSpawnParams};
 
 use super::new_pane::NewPane;
 use super::pane_view::PaneView;
@@ -228,8 +228,7 @@ impl Window {
                                 &spawned.pane_id,
                             );
                             if let Some(layout) = layout {
-                                let set = bridge.call::<LayoutSet>(LayoutReply { layout }).await;
-                                window.tell_failure("The pane was opened in a tab", set.err());
+                                workspace.set_layout(layout);
                             }
                         }
                         window.show_pane(&spawned.pane_id);
@@ -533,6 +532,7 @@ impl Window {
         let params = PaneParams {
             pane_id: id.clone(),
         };
+        self.imp().panes.closing(id);
         glib::spawn_future_local(clone!(
             #[weak(rename_to = window)]
             self,

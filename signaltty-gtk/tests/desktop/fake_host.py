@@ -65,6 +65,10 @@ class FakeHost:
         """Changes a pane."""
         self._do(self._update, pane_id, members)
 
+    def arrange(self, *roots):
+        """Arranges the panes in tabs; each root is a node of a layout."""
+        self._do(self._arrange, {"tabs": [{"root": root} for root in roots]})
+
     def output(self, pane_id, data):
         """Writes to a pane's viewers, and keeps it for those that attach later."""
         self._do(self._output, pane_id, data if isinstance(data, bytes) else data.encode())
@@ -151,6 +155,10 @@ class FakeHost:
         for writer in self.viewers[pane_id]:
             writer.write(data)
 
+    def _arrange(self, layout):
+        self.layout = layout
+        self._event("layout.changed", {"layout": self.layout})
+
     def _drop_all(self):
         for writer in list(self._connections):
             writer.transport.abort()
@@ -221,8 +229,7 @@ class FakeHost:
             self.panes[params["pane_id"]]["size"] = {"cols": params["cols"], "rows": params["rows"]}
             self._reply(writer, request, {})
         elif method == "layout.set":
-            self.layout = params["layout"]
-            self._event("layout.changed", {"layout": self.layout})
+            self._arrange(params["layout"])
             self._reply(writer, request, {})
         elif method == "decision.answer":
             if self.hold_answers:

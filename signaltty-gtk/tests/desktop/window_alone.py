@@ -359,6 +359,33 @@ def the_jump_goes_to_the_longest_waiting_pane(scene):
         desk.find(f"^{title} · SignalTTY$", "frame")
 
 
+def splitting_moves_terminals_and_makes_none_anew(scene):
+    host, desk, pane = scene.host, scene.desk, scene.pane
+    other = host.pane("notes")
+    desk.find("^notes, ", "list item")
+    scene.focus_terminal()
+    host.arrange({"type": "split", "direction": "right", "share": 0.5,
+                  "first": {"type": "pane", "pane_id": pane}, "second": {"type": "pane", "pane_id": other}})
+    # Beside each other both are in sight, so both are attached and the first has become narrower.
+    scene.until(lambda: host.viewers[other], "the second pane is attached")
+    scene.until(lambda: host.panes[pane]["size"]["cols"] < 70, "the first is told its new size")
+    # A terminal that was made anew would attach anew.
+    attached = [params["pane_id"] for method, params in list(host.calls) if method == "pane.attach"]
+    assert attached == [pane, other], attached
+    desk.type("still here")
+    scene.until(lambda: scene.typed() == "still here", "the keyboard stays where it was")
+    # And a split that the person asks for is kept by the host.
+    desk.key(["ctrl+shift+o"])
+    desk.find("^New pane below$", "frame|window|dialog")
+    desk.type("cat")
+    desk.key(["Return"])
+    layout = scene.until(
+        lambda: next((params for method, params in list(host.calls) if method == "layout.set"), None),
+        "the host is told of the split")
+    first = layout["layout"]["tabs"][0]["root"]["first"]
+    assert first["direction"] == "down" and first["first"]["pane_id"] == pane, layout
+
+
 def a_flood_of_output_leaves_the_window_responsive(scene):
     host, desk, pane = scene.host, scene.desk, scene.pane
     line = "0123456789" * 9 + "\r\n"
