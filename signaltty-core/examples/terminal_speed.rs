@@ -52,7 +52,7 @@ fn main() {
         }
         let taken = seconds() - start;
         let start = seconds();
-        let snapshot = terminal.checkpoint();
+        let snapshot = terminal.checkpoint(usize::MAX);
         let millis = (seconds() - start) * 1e3;
         println!(
             "{name}: {:.0} MB/s; snapshot of {} KiB in {millis:.1} ms",

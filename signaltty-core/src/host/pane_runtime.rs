@@ -26,6 +26,9 @@ const REPLIES_MAX: usize = 64;
 pub const INPUT_WAIT: Duration = Duration::from_secs(2);
 /// Bytes that one viewer is sent at once.
 const WRITE_MAX: usize = 256 * 1024;
+/// Longest checkpoint of a screen, in bytes: what the keeper takes at most, halved, because it is written while
+/// the program floods.
+const CHECKPOINT_MAX: usize = super::keeper::SNAPSHOT_MAX / 2;
 /// Least time between two snapshots into a pane's memory while it floods.
 const MEMORY_PAUSE_MS: u64 = 100;
 
@@ -437,7 +440,8 @@ impl Screen {
             return;
         }
         self.remembered_ms = now;
-        if let Err(error) = self.memory.write_snapshot(&self.terminal.checkpoint()) {
+        let checkpoint = self.terminal.checkpoint(CHECKPOINT_MAX);
+        if let Err(error) = self.memory.write_snapshot(&checkpoint) {
             tracing::warn!(pane = %id, %error, "a screen is not kept for the next host");
         }
     }

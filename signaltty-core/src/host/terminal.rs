@@ -227,25 +227,34 @@ impl Terminal {
     /// are to be given it, the new viewer is not.
     pub fn snapshot(&mut self, fed: &mut Fed) -> Vec<u8> {
         self.state.sync.release(&mut fed.viewers);
-        self.rebuild()
+        self.rebuild(usize::MAX)
     }
 
     /// The same for the next host, which feeds them to a new terminal and then all that the program writes from now
-    /// on: what there is of an unfinished sequence comes last.
-    pub fn checkpoint(&self) -> Vec<u8> {
-        let mut bytes = self.rebuild();
-        self.scanner.unfinished(&mut bytes);
-        bytes
+    /// on: what there is of an unfinished sequence comes last. Its oldest lines are left out where it would have
+    /// more than `max` bytes; the screen itself never is.
+    pub fn checkpoint(&self, max: usize) -> Vec<u8> {
+        let mut history = usize::MAX;
+        loop {
+            let mut bytes = self.rebuild(history);
+            self.scanner.unfinished(&mut bytes);
+            if bytes.len() <= max || history == 0 {
+                return bytes;
+            }
+            // In proportion, and a little less: lines are not all of one length.
+            let lines = history.min(self.state.screen.history().lines().len());
+            history = lines.saturating_mul(max) / bytes.len() * 9 / 10;
+        }
     }
 
-    fn rebuild(&self) -> Vec<u8> {
+    fn rebuild(&self, history: usize) -> Vec<u8> {
         let State {
             screen,
             modes,
             title,
             ..
         } = &self.state;
-        snapshot::write(screen, modes, title.as_deref())
+        snapshot::write(screen, modes, title.as_deref(), history)
     }
 
     /// The text on screen, or that above it too: rows without trailing blanks, joined by newlines, blank rows at the

@@ -27,7 +27,7 @@ fn feed(terminal: &mut Terminal, bytes: &[u8]) -> Fed {
 fn rebuilt(original: &Terminal) -> Terminal {
     let size = original.size();
     let mut fresh = terminal(size.cols, size.rows);
-    let snapshot = original.checkpoint();
+    let snapshot = original.checkpoint(usize::MAX);
     let fed = feed(&mut fresh, &snapshot);
     assert!(
         fed.replies.is_empty(),
@@ -42,7 +42,7 @@ fn assert_rebuilt(original: &Terminal) {
     let fresh = rebuilt(original);
     let (expected, got) = (dump(original), dump(&fresh));
     if expected != got {
-        let snapshot = String::from_utf8_lossy(&original.checkpoint())
+        let snapshot = String::from_utf8_lossy(&original.checkpoint(usize::MAX))
             .escape_debug()
             .to_string();
         panic!(
@@ -111,7 +111,7 @@ fn assert_same(first: &Terminal, second: &Terminal, what: &str) -> Result<(), Te
         what,
         expected,
         got,
-        String::from_utf8_lossy(&first.checkpoint()).escape_debug()
+        String::from_utf8_lossy(&first.checkpoint(usize::MAX)).escape_debug()
     );
     Ok(())
 }
@@ -135,8 +135,8 @@ fn a_snapshot_of_anything_rebuilds_it_and_what_follows_is_the_same() {
         let mut fresh = rebuilt(&original);
         assert_same(&original, &fresh, "rebuilt")?;
         let (first, second) = (
-            random::readable(&original.checkpoint()),
-            random::readable(&fresh.checkpoint()),
+            random::readable(&original.checkpoint(usize::MAX)),
+            random::readable(&fresh.checkpoint(usize::MAX)),
         );
         prop_assert_eq!(first, second, "a snapshot of it is the same");
         feed(&mut original, &after);
@@ -174,7 +174,7 @@ fn the_next_host_goes_on_in_the_middle_of_anything() {
         let mut original = terminal(cols, rows);
         let mut next = terminal(cols, rows);
         feed(&mut original, before);
-        feed(&mut next, &original.checkpoint());
+        feed(&mut next, &original.checkpoint(usize::MAX));
         let inside_a_character = after
             .first()
             .is_some_and(|byte| (0x80..0xC0).contains(byte));
@@ -211,7 +211,7 @@ fn the_next_host_goes_on_in_what_is_too_long() {
             format!("a{begin}{}", "1".repeat(2 * OSC_MAX)).as_bytes(),
         );
         let mut next = terminal(80, 24);
-        feed(&mut next, &original.checkpoint());
+        feed(&mut next, &original.checkpoint(usize::MAX));
         let fed = feed(&mut next, format!("1{end}b").as_bytes());
         assert_eq!(
             (
@@ -339,4 +339,28 @@ fn recorded() -> Option<Vec<(String, Vec<u8>)>> {
         }
     }
     Some(screens)
+}
+
+#[test]
+fn a_checkpoint_within_a_bound_leaves_out_the_oldest_lines_and_nothing_else() {
+    const MAX: usize = 16 * 1024;
+    let mut original = terminal(80, 24);
+    for number in 0..2_000 {
+        feed(&mut original, format!("\x1b[3{}mline {number}\x1b[m\r\n", number % 8).as_bytes());
+    }
+    feed(&mut original, b"\x1b[?2004hprompt");
+    let checkpoint = original.checkpoint(MAX);
+    assert!(checkpoint.len() <= MAX, "{} bytes", checkpoint.len());
+    let mut next = terminal(80, 24);
+    feed(&mut next, &checkpoint);
+    let text = |terminal: &Terminal, what| terminal.text(what, None);
+    assert_eq!(text(&next, ReadWhat::Screen), text(&original, ReadWhat::Screen));
+    assert!(next.modes().bracketed_paste);
+    let kept = text(&next, ReadWhat::Scrollback);
+    assert!(kept.lines().count() > 100, "it keeps what fits");
+    assert!(text(&original, ReadWhat::Scrollback).ends_with(&kept));
+    // The screen is whole however small the bound.
+    let mut least = terminal(80, 24);
+    feed(&mut least, &original.checkpoint(1));
+    assert_eq!(text(&least, ReadWhat::Screen), text(&original, ReadWhat::Screen));
 }

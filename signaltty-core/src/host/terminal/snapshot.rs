@@ -25,9 +25,10 @@ pub const CLEAR: &[u8] = b"\x18\x1bc\x1b[3J";
 /// The colours that a program can set: 256 of the palette, text, background, cursor.
 const COLORS: usize = 259;
 
-/// Rebuilds `screen`. The target is a fresh terminal of its size.
-pub fn write(screen: &Screen, modes: &PrivateModes, title: Option<&str>) -> Vec<u8> {
+/// Rebuilds `screen` with at most the last `history` lines above it. The target is a fresh terminal of its size.
+pub fn write(screen: &Screen, modes: &PrivateModes, title: Option<&str>, history: usize) -> Vec<u8> {
     let mut writer = Writer {
+        history,
         out: Vec::new(),
         style: Style::default(),
         columns: screen.columns(),
@@ -59,6 +60,8 @@ pub fn write(screen: &Screen, modes: &PrivateModes, title: Option<&str>) -> Vec<
 }
 
 struct Writer {
+    /// Most lines above the screen that are written.
+    history: usize,
     out: Vec<u8>,
     /// What the target writes in now.
     style: Style,
@@ -100,7 +103,9 @@ impl Writer {
 
     /// The primary screen with the lines above it, which scroll off as they did.
     fn scrolled(&mut self, screen: &Screen, grid: &Grid<Cell>) {
-        for line in screen.history().lines() {
+        let lines = screen.history().lines();
+        let left_out = lines.len().saturating_sub(self.history);
+        for line in lines.skip(left_out) {
             self.history_line(line);
             self.plain();
             self.out.extend_from_slice(b"\r\n");
