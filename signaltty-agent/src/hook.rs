@@ -117,7 +117,12 @@ fn report(invocation: &Invocation) -> Result<(), Quit> {
     let deadline = Deadline::after(VERDICT_WAIT);
     loop {
         match held.verdict(&watch, deadline) {
-            Ok(verdict) => return deliver(&mut held.link, &verdict),
+            Ok(verdict) => {
+                if !verdict.stdout.is_empty() && !held.link.is_host_s(&paths.keeper) {
+                    return Err(Quit::NoHost);
+                }
+                return deliver(&mut held.link, &verdict);
+            }
             Err(Quit::NoHost) => {
                 params.resumes = Some(held.decision);
                 held = resubmit(&paths.host, &params, &watch, RECONNECT)?;

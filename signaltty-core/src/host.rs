@@ -7,6 +7,7 @@
 
 pub mod ancestry;
 mod attach;
+mod caller;
 mod clock;
 mod connection;
 mod delivery;
@@ -21,7 +22,6 @@ mod lines;
 pub mod lock;
 mod pane_runtime;
 pub mod paths;
-mod caller;
 pub mod peer;
 mod probe;
 pub mod pty;

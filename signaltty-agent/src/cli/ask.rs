@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::{Args, ValueEnum};
 use signaltty_core::answer::Applied;
 use signaltty_core::model::{DetailKind, Kind, PaneId, Polarity, id};
+use signaltty_core::paths::SocketPaths;
 use signaltty_core::protocol::ErrorCode;
 use signaltty_core::protocol::params::{DecisionParams, HookEventParams, OptionParams};
 
@@ -125,6 +126,9 @@ impl Ask {
         deadline: Deadline,
     ) -> Result<Applied, Failure> {
         let late = || Failure::new(TIMED_OUT, "nobody answered in time");
+        let keeper = SocketPaths::of_host_socket(socket, false)
+            .map_err(|error| Failure::new(NOT_ASKED, error.to_string()))?
+            .keeper;
         loop {
             let long = Deadline::after(HELD_LONG);
             match held.verdict(watch, deadline) {
@@ -138,6 +142,11 @@ impl Ask {
                             "the question ended without an answer",
                         ));
                     }
+                }
+                // A program in a pane could put a socket of its own there and say yes.
+                Ok(_) if !held.link.is_host_s(&keeper) => {
+                    let message = "what answers at the host's socket runs inside a pane";
+                    return Err(Failure::new(NOT_ASKED, message));
                 }
                 Ok(verdict) => {
                     let applied = serde_json::from_str(&verdict.stdout).map_err(|error| {

@@ -9,7 +9,7 @@ mod draft;
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use signaltty_core::client::{Client, Events};
+use signaltty_core::client::{Client, ClientError, Events};
 use signaltty_core::limits::GUARD;
 use signaltty_core::model::{Decision, FieldType, PaneId};
 use signaltty_core::protocol::Event;
@@ -212,6 +212,10 @@ impl Watch {
             // Not answered: the host said why, and the question stands as it did, or its end is told.
             Err(error) if error.code().is_some() => {
                 self.say(&format!("Not answered: {}", show::text(&error.to_string())))
+            }
+            // Watching goes on with the host that comes back.
+            Err(ClientError::Lost) => {
+                self.say("The host went away; what became of this answer is not known.")
             }
             Err(error) => Err(error.into()),
         }

@@ -8,6 +8,8 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use serde::Serialize;
+use signaltty_core::host::ancestry::may_be_below_keeper_of;
+use signaltty_core::host::peer::Peer;
 use signaltty_core::limits::LINE_MAX;
 
 use super::Quit;
@@ -59,6 +61,12 @@ impl Link {
             stream,
             buffered: Vec::new(),
         })
+    }
+
+    /// Whether the other end may be believed: it does not run below the keeper of this socket. A program in a pane
+    /// could put a socket of its own in the place of the host's and grant what it asks for (specs/001 §5).
+    pub(crate) fn is_host_s(&self, keeper: &Path) -> bool {
+        Peer::of(&self.stream).is_ok_and(|peer| !may_be_below_keeper_of(&peer, keeper))
     }
 
     /// Sends one request. A line that would be too long is not sent.

@@ -42,14 +42,31 @@ pub(super) fn replace(
     text: &str,
     new_mode: u32,
 ) -> Result<(), IntegrationError> {
+    put(path, was, text, |old| old.unwrap_or(new_mode))
+}
+
+/// The same with this mode, whatever it was before.
+pub(super) fn replace_with_mode(
+    path: &Path,
+    was: Option<&str>,
+    text: &str,
+    mode: u32,
+) -> Result<(), IntegrationError> {
+    put(path, was, text, |_| mode)
+}
+
+fn put(
+    path: &Path,
+    was: Option<&str>,
+    text: &str,
+    mode: impl Fn(Option<u32>) -> u32,
+) -> Result<(), IntegrationError> {
     let target = target(path);
     let folder = target.parent().unwrap_or(Path::new("."));
     let written = || -> std::io::Result<()> {
         fs::create_dir_all(folder)?;
-        let mode = match fs::metadata(&target) {
-            Ok(about) => about.permissions().mode() & 0o7777,
-            Err(_) => new_mode,
-        };
+        let old = fs::metadata(&target).map(|about| about.permissions().mode() & 0o7777);
+        let mode = mode(old.ok());
         let mut next = tempfile::Builder::new()
             .prefix(".signaltty-")
             .tempfile_in(folder)?;

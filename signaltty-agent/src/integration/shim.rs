@@ -66,11 +66,8 @@ pub(super) fn write(env: &IntegrationEnv) -> Result<bool, IntegrationError> {
     }
     let path = path(env);
     let was = file::read(&path)?;
-    if was.is_some() {
-        // Whatever its mode was, this one must be executable.
-        file::delete(&path)?;
-    }
-    file::replace(&path, None, &script(utf8(&env.program)?), 0o755)?;
+    // Whatever its mode was, this one must be executable. It is there at every moment: agents run it meanwhile.
+    file::replace_with_mode(&path, was.as_deref(), &script(utf8(&env.program)?), 0o755)?;
     Ok(true)
 }
 

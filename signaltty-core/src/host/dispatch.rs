@@ -15,7 +15,9 @@ use super::delivery;
 use super::state::Host;
 use super::terminal::KeyParser;
 use super::{clock, hooks, integrations, spawn};
-use crate::limits::{ANNOUNCE, ANSWERS_PER_MINUTE, HOOK_LOSS_GRACE, IN_FLIGHT_MAX, INPUT_MAX, TITLE_MAX};
+use crate::limits::{
+    ANNOUNCE, ANSWERS_PER_MINUTE, HOOK_LOSS_GRACE, IN_FLIGHT_MAX, INPUT_MAX, TITLE_MAX,
+};
 use crate::model::{Key, Lifecycle, Pane, PaneId, Size};
 use crate::protocol::method::{Decisions, PaneReply, Panes, Subscribed};
 use crate::protocol::params::{

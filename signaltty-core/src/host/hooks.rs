@@ -10,8 +10,8 @@ use super::state::Host;
 use crate::adapter::{AnswerChannel, Ask, AskOption, Holding, Reading};
 use crate::limits::MESSAGE_MAX;
 use crate::model::{DecisionId, HookId, Origin, PaneId, Polarity, TextUse};
-use crate::protocol::{ErrorCode, WireError};
 use crate::protocol::params::{DecisionParams, HookEventParams, HookEventReply};
+use crate::protocol::{ErrorCode, WireError};
 use crate::session::{Caller, Command, Report};
 
 /// The agent name under which scripts ask; its questions may have a pane of their own.

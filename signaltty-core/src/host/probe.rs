@@ -26,7 +26,10 @@ const CHUNKS: usize = 8;
 /// Programs whose help is remembered.
 const KNOWN_MAX: usize = 32;
 /// Wide enough that no line of a help is broken.
-const SIZE: Size = Size { cols: 400, rows: 50 };
+const SIZE: Size = Size {
+    cols: 400,
+    rows: 50,
+};
 
 /// What programs said of themselves, by path, for as long as the file is the same. Failures are not kept.
 #[derive(Debug, Default)]
@@ -64,7 +67,9 @@ pub async fn help(
     if let Some(help) = host.probed.get(program, changed) {
         return help;
     }
-    let help = run(host, program, arguments, cwd, env).await.unwrap_or_default();
+    let help = run(host, program, arguments, cwd, env)
+        .await
+        .unwrap_or_default();
     if !help.trim().is_empty() {
         host.probed.put(program, changed, help.clone());
     }
@@ -90,7 +95,10 @@ async fn run(
         pane_id: pane_id.clone(),
         argv,
         cwd: cwd.into(),
-        env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        env: env
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
         size: SIZE,
         // No record: a host that finds it left over ends it.
         meta: Vec::new(),

@@ -140,7 +140,12 @@ impl Pty {
                 Ok(taken) => written += taken,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Err(InputError::Stalled { written }),
-                Err(error) => return Err(InputError::Gone { written, source: error.into() }),
+                Err(error) => {
+                    return Err(InputError::Gone {
+                        written,
+                        source: error.into(),
+                    });
+                }
             }
         }
         Ok(())

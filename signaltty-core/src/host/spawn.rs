@@ -65,8 +65,7 @@ pub async fn pane(
     let size = params.size.unwrap_or(Size::DEFAULT).clamped();
     let pane_id = free_id(host);
     let env = environment::of_pane(&params.env, &pane_id, &params.cwd, &host.paths);
-    let (agent, argv) =
-        with_proven_flags(host, &program, params.argv, &params.cwd, &env).await;
+    let (agent, argv) = with_proven_flags(host, &program, params.argv, &params.cwd, &env).await;
     let opened_by = match caller {
         Caller::Inside(pane_id) => pane_id.clone(),
         Caller::Outside => None,
@@ -118,7 +117,9 @@ async fn settle(
     let shown = show(host, pane_id, spawned, size, record);
     if shown.is_err() {
         // Nobody could see it or end it: it does not go on behind everybody's back.
-        if let Err(error) = host.drive(Command::ClosePane { pane_id: pane_id.clone() }) {
+        if let Err(error) = host.drive(Command::ClosePane {
+            pane_id: pane_id.clone(),
+        }) {
             tracing::debug!(%pane_id, %error, "a pane that never opened");
         }
         let _ = host.keeper.end(pane_id, CLOSE_GRACE).await;
@@ -146,7 +147,14 @@ fn show(
         terminal,
         record.clone(),
     );
-    open(host, &runtime, pane_id.clone(), spawned.pid, record, Open::New)?;
+    open(
+        host,
+        &runtime,
+        pane_id.clone(),
+        spawned.pid,
+        record,
+        Open::New,
+    )?;
     runtime.start().map_err(failed)
 }
 
@@ -179,7 +187,10 @@ pub fn restore(host: &Arc<Host>, held: HeldPane) -> Result<(), WireError> {
     open(host, &runtime, pane_id, held.pid, record, Open::Restored)?;
     if let Some(title) = title {
         let signal = StreamSignal::Title(title);
-        host.drive(Command::Stream { pane_id: held.pane_id.clone(), signal })?;
+        host.drive(Command::Stream {
+            pane_id: held.pane_id.clone(),
+            signal,
+        })?;
     }
     runtime.start().map_err(|error| internal(&error))?;
     match held.exit {

@@ -71,7 +71,8 @@ impl Session {
         entry.hook = Some(hook);
         entry.loss_until = None;
         // A script waits for as long as it likes: its own deadline ends its question, if it has one.
-        entry.hold_until = (entry.decision.source.origin != Origin::Ask).then(|| after(now, HOLD_MAX));
+        entry.hold_until =
+            (entry.decision.source.origin != Origin::Ask).then(|| after(now, HOLD_MAX));
     }
 
     /// Whether a decision that comes in now can be answered (`specs/010 §1.4`): a channel is named, its route is

@@ -346,7 +346,10 @@ fn a_checkpoint_within_a_bound_leaves_out_the_oldest_lines_and_nothing_else() {
     const MAX: usize = 16 * 1024;
     let mut original = terminal(80, 24);
     for number in 0..2_000 {
-        feed(&mut original, format!("\x1b[3{}mline {number}\x1b[m\r\n", number % 8).as_bytes());
+        feed(
+            &mut original,
+            format!("\x1b[3{}mline {number}\x1b[m\r\n", number % 8).as_bytes(),
+        );
     }
     feed(&mut original, b"\x1b[?2004hprompt");
     let checkpoint = original.checkpoint(MAX);
@@ -354,7 +357,10 @@ fn a_checkpoint_within_a_bound_leaves_out_the_oldest_lines_and_nothing_else() {
     let mut next = terminal(80, 24);
     feed(&mut next, &checkpoint);
     let text = |terminal: &Terminal, what| terminal.text(what, None);
-    assert_eq!(text(&next, ReadWhat::Screen), text(&original, ReadWhat::Screen));
+    assert_eq!(
+        text(&next, ReadWhat::Screen),
+        text(&original, ReadWhat::Screen)
+    );
     assert!(next.modes().bracketed_paste);
     let kept = text(&next, ReadWhat::Scrollback);
     assert!(kept.lines().count() > 100, "it keeps what fits");
@@ -362,5 +368,8 @@ fn a_checkpoint_within_a_bound_leaves_out_the_oldest_lines_and_nothing_else() {
     // The screen is whole however small the bound.
     let mut least = terminal(80, 24);
     feed(&mut least, &original.checkpoint(1));
-    assert_eq!(text(&least, ReadWhat::Screen), text(&original, ReadWhat::Screen));
+    assert_eq!(
+        text(&least, ReadWhat::Screen),
+        text(&original, ReadWhat::Screen)
+    );
 }

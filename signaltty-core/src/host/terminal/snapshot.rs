@@ -26,7 +26,12 @@ pub const CLEAR: &[u8] = b"\x18\x1bc\x1b[3J";
 const COLORS: usize = 259;
 
 /// Rebuilds `screen` with at most the last `history` lines above it. The target is a fresh terminal of its size.
-pub fn write(screen: &Screen, modes: &PrivateModes, title: Option<&str>, history: usize) -> Vec<u8> {
+pub fn write(
+    screen: &Screen,
+    modes: &PrivateModes,
+    title: Option<&str>,
+    history: usize,
+) -> Vec<u8> {
     let mut writer = Writer {
         history,
         out: Vec::new(),
