@@ -332,7 +332,10 @@ impl Pane {
     /// Types as a person at a viewer does.
     #[track_caller]
     pub fn type_text(&self, text: &str) {
-        Client::connect(&self.socket).must("pane.input", json!({"pane_id": self.id, "text": text}));
+        let typed = json!({"pane_id": self.id, "text": text});
+        if let Err(error) = Client::connect(&self.socket).call("pane.input", typed) {
+            panic!("{text:?} cannot be typed: {error:?}; {}\n{}", self.get(), self.screen());
+        }
     }
 
     /// Process id of its program.
