@@ -90,6 +90,18 @@ pub(super) fn prune(layout: &mut Layout, pane_id: &PaneId) -> bool {
     before != *layout
 }
 
+/// Takes out the panes that are gone, for a layout that an earlier host left.
+#[cfg_attr(not(feature = "host"), allow(dead_code, reason = "only a host has earlier ones"))]
+pub(crate) fn keep(layout: &mut Layout, exists: impl Fn(&PaneId) -> bool) {
+    let mut placed = Vec::new();
+    layout
+        .tabs
+        .retain_mut(|tab| tidy(&mut tab.root, DEPTH_MAX, &mut placed));
+    for pane_id in placed.iter().filter(|pane_id| !exists(pane_id)) {
+        prune(layout, pane_id);
+    }
+}
+
 fn without(node: LayoutNode, pane_id: &PaneId) -> Option<LayoutNode> {
     match node {
         LayoutNode::Pane { pane_id: id } if id == *pane_id => None,
