@@ -164,7 +164,10 @@ fn who_answered_what_outlives_the_host_until_it_is_forgotten() {
     assert_eq!(found(&["log", "--json"]), [""; 0]);
     world.kill_host();
     world.start_host();
-    assert_eq!(world.cli_json(["log"]), json!({"entries": [], "more": false}));
+    assert_eq!(
+        world.cli_json(["log"]),
+        json!({"entries": [], "more": false})
+    );
 }
 
 #[test]
