@@ -10,6 +10,7 @@ mod failure;
 mod find;
 mod host;
 mod integrations;
+mod log;
 mod panes;
 mod show;
 mod terminal;
@@ -74,6 +75,8 @@ enum Command {
     /// Put our hook into an agent's configuration, take it out, or see how it stands
     #[command(subcommand)]
     Integration(integrations::Integrations),
+    /// Search what was asked and who answered it, or forget it
+    Log(log::Log),
     /// Print what happens, as it happens
     Events,
     /// Print the schema of the protocol
@@ -158,6 +161,7 @@ fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
             Ok(())
         }
         Command::Integration(integration) => integration.run(output),
+        Command::Log(log) => wait_for(log.run(output)),
         Command::Events => wait_for(events::run(output)),
         Command::Schema => show::json(&signaltty_core::protocol::schema::document()),
         Command::Completions { shell } => {

@@ -30,6 +30,7 @@ mod rate;
 mod server;
 mod spawn;
 mod state;
+mod storage;
 pub mod terminal;
 
 pub use server::{HostError, Options, run};

@@ -70,3 +70,5 @@ pub const TURNS_MAX: usize = 16;
 pub const EVENT_RING: usize = 4_096;
 /// Answers a minute that one peer may send.
 pub const ANSWERS_PER_MINUTE: u32 = 240;
+/// Entries that one reply of `history.list` may have.
+pub const HISTORY_MAX: usize = 500;

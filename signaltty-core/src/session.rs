@@ -41,6 +41,8 @@ mod turns;
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "host")]
+pub(crate) use arrangement::keep as keep_in_layout;
 pub use authority::Action;
 pub use command::{
     AnswerCommand, Caller, Command, HoldingSetting, NewPane, Report, ReportedBy, StreamSignal,

@@ -1,7 +1,7 @@
 //! Which pane a word means (specs/020 §2): an id, the beginning of exactly one, or the title of exactly one.
 
 use signaltty_core::client::Client;
-use signaltty_core::model::Pane;
+use signaltty_core::model::{Pane, PaneId};
 use signaltty_core::protocol::method::{Nothing, PaneList};
 
 use super::failure::Failure;
@@ -11,6 +11,17 @@ use super::show;
 pub(super) async fn pane(client: &Client, word: &str) -> Result<Pane, Failure> {
     let panes = client.call::<PaneList>(Nothing {}).await?.panes;
     named(panes, word)
+}
+
+/// The id of the pane that `word` names; where the host has none of that name, the word is the id of one that
+/// is gone.
+pub(super) async fn pane_or_gone(client: &Client, word: &str) -> Result<PaneId, Failure> {
+    let panes = client.call::<PaneList>(Nothing {}).await?.panes;
+    let known = |pane: &Pane| pane.id.as_str().starts_with(word) || pane.title == word;
+    match PaneId::new(word) {
+        Ok(id) if !panes.iter().any(known) => Ok(id),
+        _ => named(panes, word).map(|pane| pane.id),
+    }
 }
 
 fn named(mut panes: Vec<Pane>, word: &str) -> Result<Pane, Failure> {

@@ -114,6 +114,24 @@ pub async fn request(
                 value(integrations::uninstall(&host, params.agent).await?)
             })
         }
+        Request::HistoryList(params) => {
+            if let Err(error) = may(host, connection, Action::List, None) {
+                return Then::Reply(Err(error));
+            }
+            let host = host.clone();
+            later(connection, id, async move {
+                value(host.storage.list(params).await?)
+            })
+        }
+        Request::HistoryForget(params) => {
+            if let Err(error) = may(host, connection, Action::Settings, None) {
+                return Then::Reply(Err(error));
+            }
+            let host = host.clone();
+            later(connection, id, async move {
+                value(host.storage.forget(params).await?)
+            })
+        }
         other => Then::Reply(at_once(host, connection, other)),
     }
 }
@@ -312,6 +330,7 @@ fn subscribe(host: &Arc<Host>, connection: &Connection, id: u64, params: &Subscr
     }
     core.publisher
         .subscribe(connection.id, connection.lines.clone());
+    core.tell_warnings();
     Then::Later
 }
 

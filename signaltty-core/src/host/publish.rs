@@ -60,6 +60,11 @@ impl Publisher {
         self.seq
     }
 
+    /// Whether anybody listens.
+    pub fn is_heard(&self) -> bool {
+        !self.subscribers.is_empty()
+    }
+
     /// Whether anybody listens who has missed something: then [`Self::catch_up`] is due.
     pub fn any_lagging(&self) -> bool {
         self.subscribers.iter().any(|subscriber| subscriber.lagging)

@@ -16,12 +16,13 @@ use super::keeper::{HeldPane, Keeper, KeeperError, KeeperEvent};
 use super::lock::{HostLock, LockError};
 use super::paths::{self, HostPaths};
 use super::state::Host;
+use super::storage::Storage;
 use super::{clock, hardening, spawn};
 use crate::adapter::Adapters;
 use crate::limits::CONNECTIONS_MAX;
 use crate::paths::PathError;
 use crate::protocol::{ErrorCode, WireError};
-use crate::session::Command;
+use crate::session::{Command, keep_in_layout};
 
 /// How a host is started.
 #[derive(Debug, Clone)]
@@ -88,7 +89,15 @@ async fn serve(
         Keeper::connect_or_start(paths, lock, &options.program).await?;
     let epoch = ulid::Ulid::new().to_string();
     let host = Host::new(adapters, keeper, options.program, paths.clone(), epoch);
+    let weak = Arc::downgrade(&host);
+    host.storage
+        .start(Storage::file(paths).as_deref(), move |message| {
+            if let Some(host) = weak.upgrade() {
+                host.warn(message);
+            }
+        });
     take_over(&host, held);
+    restore_layout(&host).await;
     let listener = listen(paths)?;
     tracing::info!(
         pid = std::process::id(),
@@ -111,6 +120,7 @@ async fn serve(
             tracing::warn!(%error, "the panes could not all be ended");
         }
     }
+    host.storage.close();
     Ok(())
 }
 
@@ -169,6 +179,18 @@ fn take_over(host: &Arc<Host>, held: Vec<HeldPane>) {
         if let Err(error) = spawn::restore(host, pane) {
             tracing::warn!(%pane_id, %error, "a pane could not be taken over");
         }
+    }
+}
+
+/// The arrangement that an earlier host left, as far as its panes are still there.
+async fn restore_layout(host: &Host) {
+    let Some(mut layout) = host.storage.layout().await else {
+        return;
+    };
+    let mut core = host.core();
+    keep_in_layout(&mut layout, |pane_id| core.session.pane(pane_id).is_some());
+    if let Err(error) = host.drive_locked(&mut core, Command::SetLayout { layout }) {
+        tracing::warn!(%error, "the layout of the last host could not be taken over");
     }
 }
 

@@ -19,6 +19,7 @@ use super::pane_runtime::PaneRuntime;
 use super::paths::HostPaths;
 use super::probe::Known;
 use super::publish::Publisher;
+use super::storage::Storage;
 use crate::adapter::Adapters;
 use crate::answer::Applied;
 use crate::model::{DecisionId, Exit, HookId, Lifecycle, PaneId};
@@ -41,6 +42,8 @@ pub struct Host {
     pub program: PathBuf,
     /// Where this host's sockets are.
     pub paths: HostPaths,
+    /// What outlives this host.
+    pub storage: Storage,
     /// Told whenever the session's next deadline may be another.
     pub deadline_moved: Notify,
     /// Told when the host is to end.
@@ -63,6 +66,9 @@ pub struct Host {
     me: Weak<Host>,
 }
 
+/// Warnings that wait for somebody to hear them.
+const UNHEARD_MAX: usize = 16;
+
 /// What the lock guards.
 pub struct Core {
     /// The state machine.
@@ -83,6 +89,8 @@ pub struct Core {
     pub spawning: HashMap<PaneId, Option<Exit>>,
     /// Refusals, by code.
     refusals: BTreeMap<String, u64>,
+    /// Warnings that nobody was there to hear.
+    unheard: Vec<String>,
 }
 
 impl Host {
@@ -100,6 +108,7 @@ impl Host {
             probed: Known::default(),
             program,
             paths,
+            storage: Storage::default(),
             deadline_moved: Notify::new(),
             shutdown: Notify::new(),
             connections: Arc::new(AtomicUsize::new(0)),
@@ -119,6 +128,7 @@ impl Host {
                 operators: BTreeSet::new(),
                 spawning: HashMap::new(),
                 refusals: BTreeMap::new(),
+                unheard: Vec::new(),
             }),
             runtime: tokio::runtime::Handle::current(),
             me: me.clone(),
@@ -196,6 +206,7 @@ impl Host {
             if let Event::PaneClosed { pane_id } = &event {
                 core.panes.remove(pane_id);
             }
+            self.storage.record(&event, clock::now().wall_ms);
             core.publisher.publish(event);
         }
         self.catch_up(core);
@@ -229,6 +240,16 @@ impl Host {
             self.lagging
                 .store(core.publisher.any_lagging(), Ordering::Release);
         }
+    }
+
+    /// Tells people that something of the host needs care. Who subscribes first is told what came before.
+    pub fn warn(&self, message: String) {
+        let mut core = self.core();
+        if core.unheard.len() < UNHEARD_MAX {
+            core.unheard.push(message);
+        }
+        core.tell_warnings();
+        self.catch_up(&mut core);
     }
 
     /// Counts a refusal for `host.info`.
@@ -275,6 +296,15 @@ impl Host {
 }
 
 impl Core {
+    /// Tells the warnings that nobody has heard, if somebody listens now.
+    pub fn tell_warnings(&mut self) {
+        if self.publisher.is_heard() {
+            for message in std::mem::take(&mut self.unheard) {
+                self.publisher.publish(Event::HostWarning { message });
+            }
+        }
+    }
+
     /// Panes that there are or are about to be.
     pub fn panes_and_coming(&self) -> usize {
         self.session.panes().len() + self.spawning.len()

@@ -144,6 +144,10 @@ methods! {
     IntegrationInstall = "integration.install" (IntegrationParams) -> IntegrationReports;
     /// Takes it out.
     IntegrationUninstall = "integration.uninstall" (IntegrationParams) -> IntegrationReports;
+    /// Decisions that have ended, from the disk.
+    HistoryList = "history.list" (HistoryListParams) -> HistoryReply;
+    /// Takes them off the disk.
+    HistoryForget = "history.forget" (HistoryForgetParams) -> HistoryForgotten;
 }
 
 /// No parameters, or no result.

@@ -456,6 +456,118 @@ pub struct IntegrationParams {
     pub agent: Option<String>,
 }
 
+/// Why a decision in the history ended: the reasons of `decision.cleared`, and two that no event has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryReason {
+    /// It was answered through us.
+    Answered,
+    /// The agent no longer needs a human for it.
+    AttentionCleared,
+    /// The agent went on.
+    MovedOn,
+    /// The program of its pane ended.
+    PaneExited,
+    /// Its asker's deadline passed.
+    Expired,
+    /// An answer was consumed and did not reach the agent.
+    Undeliverable,
+    /// A newer one of the same agent and session took its place.
+    Superseded,
+    /// Its host ended before it did, and it did not come back to the next one.
+    HostEnded,
+}
+
+/// `history.list`: every condition given has to hold.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryListParams {
+    /// Of this pane only. It may be long gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pane_id: Option<PaneId>,
+    /// Of this agent only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Ended at this time or later, in milliseconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<i64>,
+    /// Ended earlier than this, in milliseconds since the Unix epoch: the `ended_at` of the last entry of a
+    /// reply asks for the ones after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<i64>,
+    /// At most so many, 1 to `HISTORY_MAX`, which is also the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}
+
+/// A decision that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryEntry {
+    /// The decision.
+    pub decision_id: DecisionId,
+    /// The pane that it stood on.
+    pub pane_id: PaneId,
+    /// The agent that asked.
+    pub agent: String,
+    /// The agent's own id of its session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// What was asked for.
+    pub kind: Kind,
+    /// The question, cut where it was long. Untrusted text.
+    pub prompt: String,
+    /// The acted-upon thing. Untrusted text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Milliseconds since the Unix epoch.
+    pub asked_at: i64,
+    /// Milliseconds since the Unix epoch.
+    pub ended_at: i64,
+    /// Why it ended.
+    pub reason: HistoryReason,
+    /// What was applied, long words cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied: Option<Applied>,
+    /// Label of the applied option. Untrusted text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied_label: Option<String>,
+    /// Who answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// By which way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+    /// Milliseconds from its announcement to the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ms: Option<u64>,
+}
+
+/// Result of `history.list`
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryReply {
+    /// The decisions, the one that ended last first.
+    pub entries: Vec<HistoryEntry>,
+    /// Whether there are older ones that the conditions hold for.
+    pub more: bool,
+}
+
+/// `history.forget`: every condition given has to hold; without any, all that has ended is forgotten.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryForgetParams {
+    /// Of this pane only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pane_id: Option<PaneId>,
+    /// Ended earlier than this, in milliseconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<i64>,
+}
+
+/// Result of `history.forget`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryForgotten {
+    /// Decisions that are gone from the disk.
+    pub decisions: usize,
+}
+
 fn yes() -> bool {
     true
 }

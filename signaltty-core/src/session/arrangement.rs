@@ -90,6 +90,21 @@ pub(super) fn prune(layout: &mut Layout, pane_id: &PaneId) -> bool {
     before != *layout
 }
 
+/// Takes out the panes that are gone, for a layout that an earlier host left.
+#[cfg_attr(
+    not(feature = "host"),
+    allow(dead_code, reason = "only a host has earlier ones")
+)]
+pub(crate) fn keep(layout: &mut Layout, exists: impl Fn(&PaneId) -> bool) {
+    let mut placed = Vec::new();
+    layout
+        .tabs
+        .retain_mut(|tab| tidy(&mut tab.root, DEPTH_MAX, &mut placed));
+    for pane_id in placed.iter().filter(|pane_id| !exists(pane_id)) {
+        prune(layout, pane_id);
+    }
+}
+
 fn without(node: LayoutNode, pane_id: &PaneId) -> Option<LayoutNode> {
     match node {
         LayoutNode::Pane { pane_id: id } if id == *pane_id => None,
@@ -108,5 +123,29 @@ fn without(node: LayoutNode, pane_id: &PaneId) -> Option<LayoutNode> {
             }),
             (one, other) => one.or(other),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn of_a_layout_that_an_earlier_host_left_the_panes_that_are_there_stay() {
+        let leaf = |id: &str| json!({ "type": "pane", "pane_id": id });
+        let split = |first, second| json!({ "type": "split", "direction": "down", "share": 0.5, "first": first, "second": second });
+        let mut layout: Layout = serde_json::from_value(json!({ "tabs": [
+            { "title": "mixed", "root": split(leaf("a"), split(leaf("gone"), leaf("b"))) },
+            { "root": split(leaf("gone too"), leaf("gone also")) },
+            { "root": leaf("c") },
+        ] }))
+        .unwrap();
+        keep(&mut layout, |pane_id| pane_id.as_str().len() == 1);
+        let expected = json!({ "tabs": [
+            { "title": "mixed", "root": split(leaf("a"), leaf("b")) },
+            { "root": leaf("c") },
+        ] });
+        assert_eq!(serde_json::to_value(&layout).unwrap(), expected);
     }
 }
