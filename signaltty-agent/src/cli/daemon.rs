@@ -17,6 +17,8 @@ use crate::adapters;
 const LOG_ENV: &str = "SIGNALTTY_LOG";
 /// How long a host may take to end, or to answer.
 const CHANGE_MAX: Duration = Duration::from_secs(15);
+/// How long a host that answers no more may still hold its lock.
+const ENDING_MAX: Duration = Duration::from_secs(3);
 /// Pause between two looks whether it has.
 const CHANGE_PAUSE: Duration = Duration::from_millis(20);
 
@@ -108,7 +110,7 @@ fn serve(replaces: bool) -> Result<(), Failure> {
         .init();
     let options = Options {
         program: host::program()?,
-        wait_for_lock: replaces.then_some(CHANGE_MAX),
+        wait_for_lock: Some(if replaces { CHANGE_MAX } else { ENDING_MAX }),
     };
     match signaltty_core::host::run(options, adapters::registry()) {
         Ok(()) => Ok(()),
