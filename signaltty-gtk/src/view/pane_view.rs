@@ -698,7 +698,8 @@ impl PaneView {
         let ended = self.pane().is_some_and(|pane| pane.decision().is_none());
         let in_reply = imp.card.reply_has_keyboard();
         if taken && sent_text == Some(imp.card.reply_text().as_str()) {
-            if in_reply && ended {
+            // Sent: the entry is done with, and what is typed on must not go into the terminal.
+            if in_reply {
                 self.rest();
             }
             imp.card.clear_reply();
