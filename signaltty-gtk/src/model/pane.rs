@@ -165,8 +165,9 @@ impl PaneObject {
         let mut pane = (*self.data()).clone();
         pane.decision = None;
         self.set_data(pane);
-        self.set_decision(None);
+        // Said first: whoever hears that it ended finds how.
         self.say(Some(told));
+        self.set_decision(None);
     }
 
     /// Sends an answer to the decision that it was meant for, whatever the pane shows by then. True: the host

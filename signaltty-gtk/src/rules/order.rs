@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn asking_comes_before_failed_before_unseen_before_working() {
-        let mut places = vec![
+        let mut places = [
             place("working", Need::Working, 1),
             place("unseen", Need::Unseen, 2),
             place("failed", Need::Failed, 3),

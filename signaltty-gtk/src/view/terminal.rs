@@ -4,6 +4,8 @@
 //! has worked off ([`crate::rules::feed`]); typing goes back through `commit`. The widget is made once and lives
 //! as long as the pane is shown: a reconnect resets it and paints the host's snapshot.
 
+mod feeding;
+
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
@@ -11,16 +13,15 @@ use gtk::glib::{self, clone, subclass::prelude::*};
 use gtk::prelude::*;
 use gtk::subclass::prelude::*;
 use gtk::{gdk, pango};
-use signaltty_core::limits::FEED_MAX;
 use signaltty_core::model::{PaneId, Size};
 use signaltty_core::protocol::method::PaneResize;
 use signaltty_core::protocol::params::{PaneAttachParams, PaneResizeParams};
 use vte::prelude::*;
 
-use crate::bridge::{Attachment, Output};
+use crate::bridge::Attachment;
 use crate::model::{Connection, PaneObject, WorkspaceObject};
 use crate::palette;
-use crate::rules::feed::{self, Commit, SENTINEL, Scanner};
+use crate::rules::feed::{self, Commit};
 
 /// Lines kept above the screen.
 const SCROLLBACK: i64 = 10_000;
@@ -28,8 +29,6 @@ const SCROLLBACK: i64 = 10_000;
 const RESIZE_SETTLES: Duration = Duration::from_millis(40);
 /// How long to wait before attaching again where the host is there and the stream ended all the same.
 const ATTACH_AGAIN: Duration = Duration::from_millis(500);
-/// A widget that does not answer the sentinel within this is fed all the same.
-const SENTINEL_MAX: Duration = Duration::from_secs(2);
 
 mod imp {
     use super::*;
@@ -274,7 +273,7 @@ impl TerminalView {
         imp.processed.replace(Some(processed));
         let weak = self.downgrade();
         let feeding = glib::spawn_future_local(async move {
-            let ended = feed_all(&weak, &output, &reply).await;
+            let ended = feeding::feed_all(&weak, &output, &reply).await;
             if let Some(view) = weak.upgrade() {
                 view.ended(ended);
             }
@@ -416,85 +415,4 @@ impl TerminalView {
             at.set_value((at.upper() - at.page_size() - rows).max(at.lower()));
         }
     }
-}
-
-/// Feeds a stream to the widget until it ends. True: the host refused it.
-async fn feed_all(
-    view: &glib::WeakRef<TerminalView>,
-    output: &async_channel::Receiver<Output>,
-    processed: &async_channel::Receiver<()>,
-) -> bool {
-    let mut waiting: Vec<u8> = Vec::new();
-    let mut scanner = Scanner::default();
-    let mut scrolled_back = None;
-    let mut refused = false;
-    let mut open = true;
-    while open {
-        let mut next = output.recv().await.ok();
-        // Whatever else is there goes into the same portion.
-        loop {
-            match next {
-                Some(Output::Attached(attached)) => {
-                    let Some(view) = view.upgrade() else {
-                        return false;
-                    };
-                    tracing::debug!(size = ?attached.size, "attached");
-                    scrolled_back = view.begin();
-                    scanner.reset();
-                }
-                Some(Output::Bytes(bytes)) => waiting.extend_from_slice(&bytes),
-                Some(Output::Ended(error)) => {
-                    refused = error.as_ref().is_some_and(|error| error.code().is_some());
-                    if let Some(error) = error {
-                        tracing::info!(%error, "a pane could not be attached");
-                    }
-                    open = false;
-                }
-                None => open = false,
-            }
-            if !open || waiting.len() >= FEED_MAX {
-                break;
-            }
-            match output.try_recv() {
-                Ok(more) => next = Some(more),
-                Err(_) => break,
-            }
-        }
-        while !waiting.is_empty() {
-            let Some(view) = view.upgrade() else {
-                return false;
-            };
-            let terminal = view.terminal().clone();
-            drop(view);
-            match scanner.cut(&waiting) {
-                Some(cut) => {
-                    let rest = waiting.split_off(cut);
-                    waiting.extend_from_slice(SENTINEL);
-                    while processed.try_recv().is_ok() {}
-                    terminal.feed(&waiting);
-                    waiting = rest;
-                    if glib::future_with_timeout(SENTINEL_MAX, processed.recv())
-                        .await
-                        .is_err()
-                    {
-                        tracing::warn!("the terminal did not say that it was done");
-                    }
-                }
-                // The beginning of a sequence: its end is still to come.
-                None if waiting.len() < FEED_MAX && open => break,
-                // A sequence longer than a portion: fed as it is, a portion a turn of the main loop.
-                None => {
-                    let rest = waiting.split_off(waiting.len().min(FEED_MAX));
-                    scanner.pass(&waiting);
-                    terminal.feed(&waiting);
-                    waiting = rest;
-                    glib::timeout_future(Duration::from_millis(1)).await;
-                }
-            }
-        }
-        if let (Some(rows), Some(view)) = (scrolled_back.take(), view.upgrade()) {
-            view.scroll_back(rows);
-        }
-    }
-    refused
 }

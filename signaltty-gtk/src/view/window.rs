@@ -3,6 +3,8 @@
 //! Its actions are widget actions, which nobody outside the process can invoke; a `GAction` of an application
 //! window would be exported on the bus, to every agent as well (specs/030).
 
+mod opening;
+
 use std::cell::{OnceCell, RefCell};
 
 use adw::prelude::*;
@@ -11,10 +13,9 @@ use gtk::glib::{self, clone};
 use gtk::{CompositeTemplate, TemplateChild};
 use signaltty_core::client::ClientError;
 use signaltty_core::model::{Attention, PaneId, SplitDirection};
-use signaltty_core::protocol::method::{PaneClose, PaneMarkSeen, PaneSpawn};
-use signaltty_core::protocol::params::{PaneParams, PaneSpawnParams};
+use signaltty_core::protocol::method::PaneMarkSeen;
+use signaltty_core::protocol::params::PaneParams;
 
-use super::new_pane::NewPane;
 use super::pane_view::PaneView;
 use super::panes::Panes;
 use super::sidebar::Sidebar;
@@ -189,54 +190,6 @@ impl Window {
         let toast = adw::Toast::new(&glib::markup_escape_text(message));
         toast.set_timeout(TOAST_SECONDS);
         self.imp().toasts.add_toast(toast);
-    }
-
-    /// Starts a program in a new pane, beside the current one where a direction is given.
-    pub fn open_pane(
-        &self,
-        argv: Vec<String>,
-        cwd: String,
-        beside: Option<(PaneId, SplitDirection)>,
-    ) {
-        let Some(workspace) = self.workspace() else {
-            return;
-        };
-        let Some(bridge) = workspace.bridge() else {
-            return;
-        };
-        // Variables that are no text are none that a program of today reads.
-        let env = std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
-        let params = PaneSpawnParams {
-            argv,
-            cwd,
-            env: env.collect(),
-            size: None,
-            title: None,
-        };
-        glib::spawn_future_local(clone!(
-            #[weak(rename_to = window)]
-            self,
-            async move {
-                match bridge.call::<PaneSpawn>(params).await {
-                    Ok(spawned) => {
-                        if let Some((at, direction)) = beside {
-                            let layout = window.imp().panes.layout_with_split(
-                                &at,
-                                direction,
-                                &spawned.pane_id,
-                            );
-                            if let Some(layout) = layout {
-                                workspace.set_layout(layout);
-                            }
-                        }
-                        window.show_pane(&spawned.pane_id);
-                    }
-                    Err(error) => window.tell_failure("The pane was not opened", Some(error)),
-                }
-            }
-        ));
     }
 
     fn workspace(&self) -> Option<WorkspaceObject> {
@@ -483,64 +436,6 @@ impl Window {
                 }
             });
         }
-    }
-
-    fn ask_for_pane(&self, direction: Option<SplitDirection>) {
-        let current = self.imp().panes.current().and_then(|view| view.pane());
-        let folder = current.as_ref().map(|pane| pane.data().cwd.clone());
-        let beside = current.map(|pane| pane.id()).zip(direction);
-        let dialog = NewPane::new(self, folder.as_deref(), direction);
-        dialog.connect_chosen(clone!(
-            #[weak(rename_to = window)]
-            self,
-            move |argv, folder| window.open_pane(argv, folder, beside.clone())
-        ));
-        dialog.present();
-    }
-
-    /// Closes a pane; asks first where something runs in it.
-    fn ask_to_close(&self, pane: &PaneObject) {
-        if !pane.is_running() {
-            return self.close_pane(&pane.id());
-        }
-        let heading = format!("Close “{}”?", pane.title());
-        let dialog = adw::MessageDialog::new(
-            Some(self),
-            Some(&heading),
-            Some("A program still runs there. Closing the pane ends it."),
-        );
-        dialog.add_responses(&[("cancel", "_Cancel"), ("close", "C_lose pane")]);
-        dialog.set_response_appearance("close", adw::ResponseAppearance::Destructive);
-        dialog.set_default_response(Some("cancel"));
-        dialog.set_close_response("cancel");
-        let id = pane.id();
-        dialog.connect_response(
-            Some("close"),
-            clone!(
-                #[weak(rename_to = window)]
-                self,
-                move |_, _| window.close_pane(&id)
-            ),
-        );
-        dialog.present();
-    }
-
-    fn close_pane(&self, id: &PaneId) {
-        let Some(bridge) = self.workspace().and_then(|workspace| workspace.bridge()) else {
-            return;
-        };
-        let params = PaneParams {
-            pane_id: id.clone(),
-        };
-        self.imp().panes.closing(id);
-        glib::spawn_future_local(clone!(
-            #[weak(rename_to = window)]
-            self,
-            async move {
-                let closed = bridge.call::<PaneClose>(params).await;
-                window.tell_failure("The pane was not closed", closed.err());
-            }
-        ));
     }
 
     fn tell_failure(&self, what: &str, error: Option<ClientError>) {

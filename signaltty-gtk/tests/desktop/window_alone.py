@@ -376,7 +376,7 @@ def splitting_moves_terminals_and_makes_none_anew(scene):
     scene.until(lambda: scene.typed() == "still here", "the keyboard stays where it was")
     # And a split that the person asks for is kept by the host.
     desk.key(["ctrl+shift+o"])
-    desk.find("^New pane below$", "frame|window|dialog")
+    desk.find("^Command", ENTRY)
     desk.type("cat")
     desk.key(["Return"])
     layout = scene.until(
