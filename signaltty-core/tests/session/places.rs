@@ -88,6 +88,42 @@ fn else_to_the_only_pane_with_that_agent_and_folder() {
     );
 }
 
+/// The user's own terminal may run the same agent in the same folder: that is another session.
+#[test]
+fn an_agent_outside_takes_over_no_pane_whose_agent_reported_another_session() {
+    let mut world = World::new();
+    let outside = |session: &str| {
+        let mut report = elsewhere(asks(card("make")));
+        report.by = ReportedBy::Outside;
+        report.reading.cwd = Some("/home/me/p1".into());
+        report.reading.session_id = Some(session.into());
+        report
+    };
+    world.report("p1", says(Signal::SessionStarted));
+    let own = world.session.pane(&pane("p1")).unwrap().session_id;
+    assert!(own.is_some());
+    assert_eq!(attributed(&mut world, outside("another")), None);
+    let mut fresh = World::new();
+    assert_eq!(
+        attributed(&mut fresh, outside("another")),
+        Some(pane("p1")),
+        "a pane that has reported none yet is meant"
+    );
+}
+
+/// A process inside some pane, re-parented so that nobody knows which, cannot choose whom it speaks for.
+#[test]
+fn a_process_of_an_unknown_pane_speaks_for_none() {
+    let mut world = World::new();
+    world.report("p1", says(Signal::SessionStarted));
+    let mut report = elsewhere(asks(card("make")));
+    report.by = ReportedBy::Unknown;
+    report.reading.session_id = world.session.pane(&pane("p1")).unwrap().session_id;
+    report.reading.cwd = Some("/home/me/p1".into());
+    assert_eq!(attributed(&mut world, report), None);
+    assert_eq!(world.pending_id(), None);
+}
+
 #[test]
 fn else_to_the_pane_that_an_outside_caller_named() {
     let mut world = World::new();

@@ -636,6 +636,10 @@ impl Watch {
             None,
             "nothing waits for ever"
         );
+        for pane in self.world.session.panes() {
+            self.run(Command::ClosePane { pane_id: pane.id });
+        }
+        // A script's question stands until it is answered or its pane goes.
         let waiting: Vec<_> = self
             .hooks
             .iter()
@@ -645,9 +649,6 @@ impl Watch {
             waiting.is_empty(),
             "every held hook is let go or answered: {waiting:?}"
         );
-        for pane in self.world.session.panes() {
-            self.run(Command::ClosePane { pane_id: pane.id });
-        }
         let open: Vec<_> = self
             .announced
             .keys()
