@@ -53,11 +53,11 @@ impl Reply {
         self.current = decision.cloned();
         self.quiet_since = now;
         self.carried = text.to_owned();
-        self.armed = if is_blank(text) && !focused {
-            self.current.clone()
-        } else {
-            None
-        };
+        // Of the question that it was typed for the text stays, also where that one cannot be answered for a while.
+        let waits = self.current.is_none() || self.armed == self.current;
+        if !(waits && self.armed.is_some()) {
+            self.armed = self.current.clone().filter(|_| is_blank(text) && !focused);
+        }
     }
 
     /// The person went into the entry: with nothing in it, what is typed now is meant for what is shown now.
@@ -70,6 +70,11 @@ impl Reply {
     /// The person changed the text to this.
     pub fn edited(&mut self, text: &str, now: Duration) {
         if self.is_armed() {
+            return;
+        }
+        // Whose text it is cannot change while there is no question that takes any.
+        if self.current.is_none() {
+            self.quiet_since = now;
             return;
         }
         let goes_on = !is_blank(&self.carried) && text.starts_with(&self.carried);
@@ -218,6 +223,16 @@ mod tests {
         let mut reply = typing_for("a");
         reply.show(Some(&id("a")), "words", true, START + GUARD);
         assert!(reply.is_armed());
+    }
+
+    #[test]
+    fn a_question_that_cannot_be_answered_for_a_while_has_its_text_again_afterwards() {
+        let mut reply = typing_for("a");
+        reply.show(None, "use the stag", true, START + GUARD);
+        reply.edited("use the staging", START + GUARD * 4);
+        assert_eq!(reply.enter("use the staging"), Enter::Ended);
+        reply.show(Some(&id("a")), "use the staging", true, START + GUARD * 5);
+        assert_eq!(reply.enter("use the staging"), Enter::Send(id("a")));
     }
 
     #[test]

@@ -60,7 +60,11 @@ impl PaneView {
     pub(super) fn show_pending(&self, decision: &DecisionObject, id: &DecisionId) {
         let imp = self.imp();
         let Some(data) = decision.data() else { return };
-        if imp.guard.borrow_mut().show(id, now()) {
+        if imp.guard.borrow().is_answerable() != data.answerable {
+            // Its buttons come or go: the keyboard must not fall from one of them into the terminal.
+            self.rest_keyboard();
+        }
+        if imp.guard.borrow_mut().show(id, data.answerable, now()) {
             imp.chords.borrow().borrow_mut().card_appeared();
             imp.folded.set(false);
             self.start_guard_timer();
