@@ -182,7 +182,7 @@ impl Panes {
             imp.chords.borrow_mut().alt_pressed();
             return false;
         }
-        let Some(digit) = keys::digit(&self.display(), code) else {
+        let Some(digit) = keys::digit(&self.display(), key, code) else {
             return false;
         };
         let focus = self.root().and_then(|root| root.focus());
