@@ -38,6 +38,20 @@ pub fn line_of(text: &str, max: usize) -> String {
     sanitise::one_line(text, max)
 }
 
+/// A text of an option whole, in one line: what a rule that it sets covers must not be cut. `kind` is that of the
+/// decision's detail, for a label that quotes code hides what code hides.
+pub fn label(kind: DetailKind, text: &str) -> String {
+    sanitise::visible_detail(kind, text.trim())
+        .text
+        .replace('\n', "⏎")
+        .replace('\t', " ")
+}
+
+/// Whether a text holds a character that would not be seen, as code or as prose.
+pub fn hides(text: &str) -> bool {
+    sanitise::visible_code(text).found.any()
+}
+
 /// A prompt whole, its lines kept.
 pub fn prose(text: &str) -> Block {
     block(sanitise::visible(text), text)
@@ -130,6 +144,15 @@ mod tests {
         let marks = marks_within(&shown, &second);
         assert_eq!(marks.len(), 1);
         assert!(shown.text[second][marks[0].clone()].contains("200B"));
+    }
+
+    #[test]
+    fn an_option_s_label_is_whole_and_hides_nothing_that_code_can_hide() {
+        let rule = format!("Always: {}", "x".repeat(LINE_CHARS * 2));
+        assert_eq!(label(DetailKind::Command, &rule), rule);
+        let joined = label(DetailKind::Command, "rm\u{a0}-r\na");
+        assert!(!joined.contains(['\u{a0}', '\n']), "{joined}");
+        assert!(hides("rm\u{a0}-r") && !hides("rm -r ä"));
     }
 
     #[test]

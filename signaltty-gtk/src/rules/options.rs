@@ -1,6 +1,8 @@
 //! Which of a decision's options a surface with little room shows.
 
-use signaltty_core::model::{AnswerOption, Decision, Polarity};
+use signaltty_core::model::{AnswerOption, Decision, Polarity, TextUse};
+
+use crate::text;
 
 /// Options that the strip has room for.
 const STRIP_OPTIONS: usize = 2;
@@ -21,16 +23,31 @@ pub fn of_notification(decision: &Decision) -> Vec<&AnswerOption> {
     }
 }
 
-/// Whether a surface that shows those two holds all there is to choose and to read of a decision.
+/// Whether a strip with room enough holds all there is to choose and to read of a decision: what it would cut,
+/// has no place for or cannot flag needs a card. Whether there is room is the strip's to measure.
 pub fn strip_holds_all(decision: &Decision) -> bool {
     decision.options.len() <= STRIP_OPTIONS
         && decision.answerable
         && decision.detail.is_none()
+        && decision.subject.is_none()
+        && decision.source.subagent.is_none()
+        && decision.expires_at.is_none()
         && decision.fields.is_empty()
-        && decision.text == signaltty_core::model::TextUse::None
-        && decision.prompt.chars().count() <= STRIP_PROMPT
-        && !decision.prompt.contains('\n')
+        && decision.text == TextUse::None
+        && holds(&decision.prompt, STRIP_PROMPT)
+        && decision
+            .options
+            .iter()
+            .all(|option| holds(&option.label, STRIP_CHARS))
 }
+
+/// Whether a text stands as it is in one line of so many characters.
+fn holds(text: &str, most: usize) -> bool {
+    text.chars().count() <= most && !text.trim().contains(['\n', '\r']) && !text::hides(text)
+}
+
+/// Characters of a label that the strip shows at most.
+pub const STRIP_CHARS: usize = 18;
 
 /// A prompt of more characters may not fit a strip's line.
 const STRIP_PROMPT: usize = 48;
@@ -97,6 +114,54 @@ mod tests {
             option("abort", Polarity::Refuses),
         ];
         assert_eq!(ids(&main_two(&options)), ["deny", "allow"]);
+    }
+
+    fn plain_question(members: &[(&str, serde_json::Value)]) -> Decision {
+        let mut whole = serde_json::json!({
+            "id": "d.1", "pane_id": "p", "kind": "input", "prompt": "Deploy?", "text": "none",
+            "answerable": true, "asked_at": 0, "agent": "script",
+            "options": [
+                { "id": "yes", "label": "Yes", "polarity": "grants" },
+                { "id": "no", "label": "No", "polarity": "refuses" },
+            ],
+        });
+        for (name, value) in members {
+            whole[*name] = value.clone();
+        }
+        serde_json::from_value(whole).unwrap()
+    }
+
+    #[test]
+    fn the_strip_holds_a_short_question_with_two_short_options() {
+        assert!(strip_holds_all(&plain_question(&[])));
+    }
+
+    #[test]
+    fn the_strip_does_not_hold_what_it_would_cut_leave_out_or_not_flag() {
+        let always = "Always: make test and all";
+        assert!(always.chars().count() > STRIP_CHARS);
+        let labelled =
+            |label: &str| serde_json::json!([{ "id": "a", "label": label, "polarity": "grants" }]);
+        for (name, value) in [
+            ("detail", "make".into()),
+            ("subject", "Bash".into()),
+            ("expires_at", 1.into()),
+            ("text", "reason".into()),
+            ("answerable", false.into()),
+            (
+                "source",
+                serde_json::json!({ "origin": "hook", "subagent": "reviewer" }),
+            ),
+            ("prompt", "Deploy\u{202e}?".into()),
+            ("prompt", "Deploy\nit?".into()),
+            ("prompt", "x".repeat(STRIP_PROMPT + 1).into()),
+            ("options", labelled(always)),
+            ("options", labelled("Al\u{200b}low")),
+            ("options", labelled("Allow\nall")),
+        ] {
+            let decision = plain_question(&[(name, value.clone())]);
+            assert!(!strip_holds_all(&decision), "{name}: {value}");
+        }
     }
 
     #[test]

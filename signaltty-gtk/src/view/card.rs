@@ -385,7 +385,7 @@ impl Card {
         let mut first = true;
         for (digit, option) in (1_u8..).zip(&decision.options) {
             let digit = Some(digit).filter(|digit| *digit <= 9);
-            let button = OptionButton::new(&decision.id, option, first, Place::Card, digit);
+            let button = OptionButton::new(decision, option, first, Place::Card, digit);
             first &= option.polarity != Polarity::Grants;
             button.connect_clicked(clone!(
                 #[weak(rename_to = card)]

@@ -10,8 +10,9 @@ use gtk::glib::{self, clone, subclass::prelude::*};
 use gtk::prelude::*;
 use gtk::subclass::prelude::*;
 use gtk::{gdk, pango};
-use signaltty_core::model::{AnswerOption, DecisionId, Polarity};
+use signaltty_core::model::{AnswerOption, Decision, DecisionId, Polarity};
 
+use crate::rules::options::STRIP_CHARS;
 use crate::text;
 
 mod imp {
@@ -45,8 +46,10 @@ glib::wrapper! {
 /// Where a button stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In the strip: one line, shortened if need be.
+    /// In the strip, beside a card that shows it whole: one line, shortened if need be.
     Strip,
+    /// In a strip that holds the whole request: one line, never shortened.
+    StripAlone,
     /// In the card: the whole label, wrapped.
     Card,
 }
@@ -55,25 +58,28 @@ impl OptionButton {
     /// The button of an option of that decision. `first`: it is the first that grants, the one suggested.
     /// `digit`: that of its chord, where it has one here.
     pub fn new(
-        decision: &DecisionId,
+        decision: &Decision,
         option: &AnswerOption,
         first: bool,
         place: Place,
         digit: Option<u8>,
     ) -> Self {
         let button: Self = glib::Object::new();
-        let shown = text::line(&option.label);
+        let shown = text::label(decision.detail_kind, &option.label);
         // A fresh cell takes its first value.
-        let _ = button.imp().decision.set(decision.clone());
+        let _ = button.imp().decision.set(decision.id.clone());
         button.imp().option.replace(Some(option.clone()));
         let label = gtk::Label::new(Some(&shown));
         let content = gtk::Box::new(gtk::Orientation::Horizontal, 8);
         content.set_halign(gtk::Align::Center);
         content.append(&label);
         match place {
-            Place::Strip => {
-                label.set_ellipsize(pango::EllipsizeMode::End);
-                label.set_max_width_chars(STRIP_CHARS);
+            Place::Strip | Place::StripAlone => {
+                if place == Place::Strip {
+                    label.set_ellipsize(pango::EllipsizeMode::End);
+                    label.set_max_width_chars(i32::try_from(STRIP_CHARS).unwrap_or(i32::MAX));
+                }
+                label.set_single_line_mode(true);
                 button.add_css_class("in-strip");
                 button.set_valign(gtk::Align::Center);
             }
@@ -85,9 +91,7 @@ impl OptionButton {
             }
         }
         if let Some(digit) = digit {
-            let hint = gtk::Label::new(Some(&format!("Alt+{digit}")));
-            hint.add_css_class("key-hint");
-            content.append(&hint);
+            content.append(&chord_hint(digit));
         }
         button.set_child(Some(&content));
         // A click does not take the keyboard away from where a person types.
@@ -97,7 +101,7 @@ impl OptionButton {
         if first && option.polarity == Polarity::Grants {
             button.add_css_class("suggested-action");
         }
-        button.keep_keys_out();
+        keep_keys_out(button.upcast_ref());
         button
     }
 
@@ -127,35 +131,40 @@ impl OptionButton {
             self.remove_css_class("guarded");
         }
     }
-
-    fn keep_keys_out(&self) {
-        let keys = gtk::EventControllerKey::new();
-        keys.set_propagation_phase(gtk::PropagationPhase::Capture);
-        keys.connect_key_pressed(clone!(
-            #[weak(rename_to = button)]
-            self,
-            #[upgrade_or]
-            glib::Propagation::Proceed,
-            move |_, key, _, _| {
-                let activates = matches!(
-                    key,
-                    gdk::Key::Return
-                        | gdk::Key::KP_Enter
-                        | gdk::Key::ISO_Enter
-                        | gdk::Key::space
-                        | gdk::Key::KP_Space
-                );
-                if activates {
-                    button.error_bell();
-                    glib::Propagation::Stop
-                } else {
-                    glib::Propagation::Proceed
-                }
-            }
-        ));
-        self.add_controller(keys);
-    }
 }
 
-/// Characters of a label that the strip shows at most.
-const STRIP_CHARS: i32 = 18;
+/// What names a button's chord on it.
+pub fn chord_hint(digit: u8) -> gtk::Label {
+    let hint = gtk::Label::new(Some(&format!("Alt+{digit}")));
+    hint.add_css_class("key-hint");
+    hint
+}
+
+/// Makes Enter and Space do nothing on a button that answers.
+pub fn keep_keys_out(button: &gtk::Button) {
+    let keys = gtk::EventControllerKey::new();
+    keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+    keys.connect_key_pressed(clone!(
+        #[weak]
+        button,
+        #[upgrade_or]
+        glib::Propagation::Proceed,
+        move |_, key, _, _| {
+            let activates = matches!(
+                key,
+                gdk::Key::Return
+                    | gdk::Key::KP_Enter
+                    | gdk::Key::ISO_Enter
+                    | gdk::Key::space
+                    | gdk::Key::KP_Space
+            );
+            if activates {
+                button.error_bell();
+                glib::Propagation::Stop
+            } else {
+                glib::Propagation::Proceed
+            }
+        }
+    ));
+    button.add_controller(keys);
+}

@@ -268,7 +268,7 @@ impl PaneView {
             move || view.toggle_card()
         );
         imp.strip.connect_toggled(toggle.clone());
-        imp.strip.connect_narrow_changed(clone!(
+        imp.strip.connect_room_changed(clone!(
             #[weak(rename_to = view)]
             self,
             move || view.show_card()

@@ -53,6 +53,8 @@ mod imp {
         pub need_class: Cell<&'static str>,
         /// There is no room for the options.
         pub narrow: Cell<bool>,
+        /// There is no room for the whole question beside the options.
+        pub cut: Cell<bool>,
     }
 
     #[glib::object_subclass]
@@ -81,8 +83,8 @@ mod imp {
                         .param_types([OptionButton::static_type()])
                         .build(),
                     Signal::builder("toggled").build(),
-                    // The options came or went for want of room.
-                    Signal::builder("narrow-changed").build(),
+                    // What it has room for changed: the options, or the whole question.
+                    Signal::builder("room-changed").build(),
                 ]
             })
         }
@@ -143,17 +145,21 @@ mod imp {
             put(self.icon.upcast_ref(), SIDE, icon);
             let words_at = SIDE + icon + GAP;
             let mut end = width - SIDE;
+            let options = self.obj().options_width();
+            // Without the button that opens the card: were it counted, what it is shown for could keep it there.
+            let beside = if options > 0 { options + GAP } else { 0 };
+            let cut = natural(&*self.line) > end - words_at - beside;
             if self.toggle.is_visible() {
                 let toggle = natural(&*self.toggle);
                 end -= toggle;
                 put(self.toggle.upcast_ref(), end, toggle);
                 end -= GAP;
             }
-            let options = self.obj().options_width();
+            let mut narrow = self.narrow.get();
             if options > 0 {
                 let fits = end - words_at - GAP - options >= WORDS_CHARS * self.obj().char_width();
                 self.options.set_child_visible(fits);
-                self.obj().set_narrow(!fits);
+                narrow = !fits;
                 if fits && self.options.is_visible() {
                     end -= options;
                     put(self.options.upcast_ref(), end, options);
@@ -161,6 +167,7 @@ mod imp {
                 }
             }
             put(self.rows.upcast_ref(), words_at, (end - words_at).max(0));
+            self.obj().set_room(narrow, cut);
         }
     }
 
@@ -197,21 +204,22 @@ impl Strip {
         });
     }
 
-    /// Connects to the options coming or going for want of room.
-    pub fn connect_narrow_changed(&self, call: impl Fn() + 'static) {
-        self.connect_local("narrow-changed", false, move |_| {
+    /// Connects to a change of what it has room for.
+    pub fn connect_room_changed(&self, call: impl Fn() + 'static) {
+        self.connect_local("room-changed", false, move |_| {
             call();
             None
         });
     }
 
-    /// Whether there is no room for the options.
+    /// Whether there is no room for the options, or not for the whole question beside them.
     pub fn is_narrow(&self) -> bool {
-        self.imp().narrow.get()
+        self.imp().narrow.get() || self.imp().cut.get()
     }
 
-    fn set_narrow(&self, narrow: bool) {
-        if self.imp().narrow.replace(narrow) == narrow {
+    fn set_room(&self, narrow: bool, cut: bool) {
+        let same_narrow = self.imp().narrow.replace(narrow) == narrow;
+        if self.imp().cut.replace(cut) == cut && same_narrow {
             return;
         }
         // Not while sizes are being handed out: it shows or hides the options for a screen reader too, and the card.
@@ -220,7 +228,7 @@ impl Strip {
             self,
             move || {
                 strip.show_options_box();
-                strip.emit_by_name::<()>("narrow-changed", &[]);
+                strip.emit_by_name::<()>("room-changed", &[]);
             }
         ));
     }
@@ -354,12 +362,16 @@ impl Strip {
         if let Some(data) = data {
             let mut first = true;
             // Where it holds the whole request it is the card, with the card's chords.
-            let chords = options::strip_holds_all(&data);
+            let alone = options::strip_holds_all(&data);
+            let place = if alone {
+                Place::StripAlone
+            } else {
+                Place::Strip
+            };
             for (digit, option) in (1..).zip(options::main_two(&data.options)) {
-                let digit = Some(digit).filter(|_| chords);
+                let digit = Some(digit).filter(|_| alone);
                 // The card suggests; the strip only where there is no card.
-                let button =
-                    OptionButton::new(&data.id, option, first && chords, Place::Strip, digit);
+                let button = OptionButton::new(&data, option, first && alone, place, digit);
                 first &= option.polarity != Polarity::Grants;
                 button.connect_clicked(clone!(
                     #[weak(rename_to = strip)]

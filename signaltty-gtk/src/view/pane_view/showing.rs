@@ -105,24 +105,29 @@ impl PaneView {
 
     /// Whether there is more to show than the strip holds.
     pub(super) fn has_card(&self) -> bool {
-        match self
-            .pane()
-            .and_then(|pane| pane.decision())
-            .and_then(|decision| decision.data())
-        {
-            Some(data) => {
-                !options::strip_holds_all(&data)
-                    || self.imp().strip.is_narrow()
-                    || self.imp().card.reply_has_keyboard()
-            }
-            None => self.imp().card.reply_has_keyboard(),
+        let imp = self.imp();
+        if imp.card.reply_has_keyboard() {
+            return true;
         }
+        let decision = self.pane().and_then(|pane| pane.decision());
+        let Some((decision, data)) =
+            decision.and_then(|decision| Some((decision.clone(), decision.data()?)))
+        else {
+            return false;
+        };
+        // What went wrong takes the place of the question in the strip; whoever tries again has to see both.
+        let told = decision.stage() == Stage::Pending && !decision.note().is_empty();
+        !options::strip_holds_all(&data) || imp.strip.is_narrow() || told
     }
 
     pub(super) fn show_card(&self) {
         let imp = self.imp();
         let there = self.has_card();
         let open = there && !imp.folded.get();
+        // One that opens of itself may do so under the pointer, and under keys that are down.
+        if open && !imp.card.get_visible() {
+            self.appears_anew();
+        }
         imp.card.set_visible(open);
         imp.strip.set_card(there, open);
     }
@@ -177,6 +182,11 @@ impl PaneView {
 
     /// A hidden pane is shown: what it asks is new to whoever looks.
     pub(super) fn came_into_sight(&self) {
+        self.appears_anew();
+    }
+
+    /// What can be pressed has come where something else was: the guard and the chords begin anew.
+    pub(super) fn appears_anew(&self) {
         let imp = self.imp();
         imp.guard.borrow_mut().show_again(now());
         imp.chords.borrow().borrow_mut().card_appeared();
@@ -195,6 +205,8 @@ impl PaneView {
         }
         if imp.folded.replace(folded) && !folded {
             imp.chords.borrow().borrow_mut().card_appeared();
+            // Called for by the person: it may be answered at once.
+            imp.card.set_visible(self.has_card());
         }
         self.show_card();
     }
