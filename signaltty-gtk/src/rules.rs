@@ -4,6 +4,7 @@ pub mod arrange;
 pub mod chord;
 pub mod feed;
 pub mod guard;
+pub mod hint;
 pub mod notice;
 pub mod options;
 pub mod order;

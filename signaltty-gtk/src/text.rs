@@ -52,6 +52,11 @@ pub fn hides(text: &str) -> bool {
     sanitise::visible_code(text).found.any()
 }
 
+/// What a label had to have written out.
+pub fn found_in_label(kind: DetailKind, text: &str) -> Found {
+    sanitise::visible_detail(kind, text.trim()).found
+}
+
 /// A prompt whole, its lines kept.
 pub fn prose(text: &str) -> Block {
     block(sanitise::visible(text), text)

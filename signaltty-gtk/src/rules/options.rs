@@ -23,6 +23,31 @@ pub fn of_notification(decision: &Decision) -> Vec<&AnswerOption> {
     }
 }
 
+/// Digits that chords have for what a card offers.
+const DIGITS: u8 = 9;
+
+/// The digit of the chord that chooses the option at that place, counted from 0: none where they have run out.
+pub fn digit_of_option(decision: &Decision, at: usize) -> Option<u8> {
+    let digits = if decision.fields.is_empty() {
+        DIGITS
+    } else {
+        DIGITS - 1
+    };
+    u8::try_from(at)
+        .ok()
+        .and_then(|at| at.checked_add(1))
+        .filter(|digit| *digit <= digits)
+}
+
+/// The digit of the chord that sends a form's values: the one after those of its options, the last where those take
+/// all. None where there is no form.
+pub fn digit_of_form(decision: &Decision) -> Option<u8> {
+    if decision.fields.is_empty() {
+        return None;
+    }
+    Some(digit_of_option(decision, decision.options.len()).unwrap_or(DIGITS))
+}
+
 /// Whether a strip with room enough holds all there is to choose and to read of a decision: what it would cut,
 /// has no place for or cannot flag needs a card. Whether there is room is the strip's to measure.
 pub fn strip_holds_all(decision: &Decision) -> bool {
@@ -129,6 +154,33 @@ mod tests {
             whole[*name] = value.clone();
         }
         serde_json::from_value(whole).unwrap()
+    }
+
+    #[test]
+    fn a_form_is_sent_by_the_digit_after_its_options_and_always_has_one() {
+        let fields = (
+            "fields",
+            serde_json::json!([{ "id": "f", "type": "string", "label": "Why?" }]),
+        );
+        let many = |count: usize| {
+            let options: Vec<_> = (0..count)
+                .map(|n| serde_json::json!({ "id": n.to_string(), "label": "x", "polarity": "neutral" }))
+                .collect();
+            ("options", serde_json::Value::from(options))
+        };
+        for (count, digit) in [(0, 1), (2, 3), (8, 9), (9, 9), (20, 9)] {
+            let decision = plain_question(&[fields.clone(), many(count)]);
+            assert_eq!(digit_of_form(&decision), Some(digit), "{count} options");
+            let taken = (0..count).filter_map(|at| digit_of_option(&decision, at));
+            assert!(
+                taken.into_iter().all(|other| other != digit),
+                "two mean {digit}"
+            );
+        }
+        let without = plain_question(&[many(12)]);
+        assert_eq!(digit_of_form(&without), None);
+        assert_eq!(digit_of_option(&without, 8), Some(9));
+        assert_eq!(digit_of_option(&without, 9), None);
     }
 
     #[test]

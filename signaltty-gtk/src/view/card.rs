@@ -19,6 +19,7 @@ use super::form::Form;
 use super::option_button::{OptionButton, Place};
 use crate::model::DecisionObject;
 use crate::rules::reply::Enter;
+use crate::rules::{hint, options};
 use crate::text;
 use crate::words::{self, Tone};
 
@@ -127,7 +128,10 @@ mod imp {
                         .param_types([bool::static_type()])
                         .build(),
                     Signal::builder("rearmed").build(),
-                    Signal::builder("submitted").build(),
+                    // The id of the decision that the form's button was made for.
+                    Signal::builder("submitted")
+                        .param_types([String::static_type()])
+                        .build(),
                 ]
             })
         }
@@ -157,7 +161,7 @@ glib::wrapper! {
 
 impl Card {
     /// Connects to one of the signals that carry nothing: `folded`, `to-terminal`, `replied`, `reply-edited`,
-    /// `rearmed`, `submitted`.
+    /// `rearmed`.
     pub fn connect_plain(&self, signal: &'static str, call: impl Fn() + 'static) {
         self.connect_local(signal, false, move |_| {
             call();
@@ -169,6 +173,15 @@ impl Card {
     pub fn connect_chosen(&self, call: impl Fn(&OptionButton) + 'static) {
         self.connect_local("chosen", false, move |values| {
             call(&values.get(1)?.get::<OptionButton>().ok()?);
+            None
+        });
+    }
+
+    /// Connects to a form's values being sent; told the decision that they were given for.
+    pub fn connect_submitted(&self, call: impl Fn(&DecisionId) + 'static) {
+        self.connect_local("submitted", false, move |values| {
+            let id = values.get(1)?.get::<String>().ok()?;
+            call(&DecisionId::from_trusted(id));
             None
         });
     }
@@ -248,11 +261,12 @@ impl Card {
         if different {
             imp.shown.replace(Some(decision.id.clone()));
             self.show_request(&decision);
-            imp.form.show_fields(
-                Some(&decision)
-                    .filter(|decision| decision.answerable)
-                    .map(|data| &**data),
-            );
+        }
+        if decision.answerable {
+            imp.form.show_fields(Some(&decision));
+        } else if different {
+            // Of the same one that was lowered the controls stay with what is in them: it may be raised again.
+            imp.form.show_fields(None);
         }
         if different || imp.answerable.get() != decision.answerable {
             imp.answerable.set(decision.answerable);
@@ -282,6 +296,7 @@ impl Card {
         imp.flag_row.set_visible(false);
         imp.hint_row.set_visible(false);
         imp.form.show_fields(None);
+        imp.choices.set_visible(false);
         self.clear_buttons();
         self.show_deadline(None);
         imp.reply_row.set_visible(true);
@@ -357,10 +372,13 @@ impl Card {
         let detail = detail.map(|detail| text::detail(kind, detail));
         imp.facts
             .set_text(&detail.as_ref().map(words::facts).unwrap_or_default());
-        let found = match &detail {
-            Some(detail) => prompt.found().clone().and(detail.found()),
-            None => prompt.found().clone(),
-        };
+        let mut found = prompt.found().clone();
+        if let Some(detail) = &detail {
+            found = found.and(detail.found());
+        }
+        for label in hint::labels(decision) {
+            found = found.and(&text::found_in_label(kind, label));
+        }
         imp.flag.set_text(&words::escaped(&found));
         imp.flag_row.set_visible(found.any());
         imp.detail
@@ -372,19 +390,16 @@ impl Card {
     fn show_options(&self, decision: &Decision) {
         let imp = self.imp();
         self.clear_buttons();
+        imp.choices.set_visible(false);
         if !decision.answerable {
-            let choices = decision
-                .options
-                .iter()
-                .map(|option| format!("• {}", text::line(&option.label)));
-            let choices: Vec<String> = choices.collect();
+            let choices = hint::lines(decision);
             imp.choices.set_text(&choices.join("\n"));
             imp.choices.set_visible(!choices.is_empty());
             return;
         }
         let mut first = true;
-        for (digit, option) in (1_u8..).zip(&decision.options) {
-            let digit = Some(digit).filter(|digit| *digit <= 9);
+        for (at, option) in decision.options.iter().enumerate() {
+            let digit = options::digit_of_option(decision, at);
             let button = OptionButton::new(decision, option, first, Place::Card, digit);
             first &= option.polarity != Polarity::Grants;
             button.connect_clicked(clone!(
@@ -395,8 +410,8 @@ impl Card {
             imp.options.append(&button);
             imp.buttons.borrow_mut().push(button);
         }
-        if !decision.fields.is_empty() {
-            imp.options.append(imp.form.send_button());
+        if let Some(send) = imp.form.send_button() {
+            imp.options.append(&send);
         }
         imp.options.set_visible(imp.options.first_child().is_some());
     }
@@ -462,7 +477,7 @@ impl Card {
         imp.form.connect_submitted(clone!(
             #[weak(rename_to = card)]
             self,
-            move || card.emit_by_name::<()>("submitted", &[])
+            move |id| card.emit_by_name::<()>("submitted", &[&id.as_str()])
         ));
         let focus = gtk::EventControllerFocus::new();
         focus.connect_enter(clone!(

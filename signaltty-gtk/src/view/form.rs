@@ -1,4 +1,7 @@
 //! The questions of a form, one control a field, and the button that sends all values at once.
+//!
+//! The button is made for one decision and dies with it, as [`OptionButton`](super::option_button::OptionButton)
+//! does; Enter and Space on it answer nothing.
 
 use std::cell::RefCell;
 use std::sync::OnceLock;
@@ -8,8 +11,10 @@ use gtk::pango;
 use gtk::prelude::*;
 use gtk::subclass::prelude::*;
 use signaltty_core::limits::TEXT_MAX;
-use signaltty_core::model::{Decision, DecisionId, Field, FieldType, Value, Values};
+use signaltty_core::model::{Decision, DecisionId, DetailKind, Field, FieldType, Value, Values};
 
+use super::option_button::{chord_hint, keep_keys_out};
+use crate::rules::options;
 use crate::rules::reply::is_blank;
 use crate::text;
 
@@ -20,7 +25,7 @@ mod imp {
     pub struct Form {
         pub decision: RefCell<Option<DecisionId>>,
         pub fields: RefCell<Vec<super::Control>>,
-        pub send: gtk::Button,
+        pub send: RefCell<Option<gtk::Button>>,
         pub problem: gtk::Label,
     }
 
@@ -38,7 +43,14 @@ mod imp {
     impl ObjectImpl for Form {
         fn signals() -> &'static [Signal] {
             static SIGNALS: OnceLock<Vec<Signal>> = OnceLock::new();
-            SIGNALS.get_or_init(|| vec![Signal::builder("submitted").build()])
+            SIGNALS.get_or_init(|| {
+                vec![
+                    // The id of the decision that the button was made for.
+                    Signal::builder("submitted")
+                        .param_types([String::static_type()])
+                        .build(),
+                ]
+            })
         }
 
         fn constructed(&self) {
@@ -49,15 +61,6 @@ mod imp {
             self.problem.set_xalign(0.0);
             self.problem.set_wrap(true);
             self.problem.add_css_class("error");
-            self.send.set_label("Send answers");
-            self.send.set_halign(gtk::Align::Start);
-            self.send.set_focus_on_click(false);
-            self.send.add_css_class("suggested-action");
-            self.send.connect_clicked(clone!(
-                #[weak]
-                form,
-                move |_| form.emit_by_name::<()>("submitted", &[])
-            ));
         }
     }
 
@@ -72,6 +75,9 @@ glib::wrapper! {
         @implements gtk::Accessible, gtk::Buildable, gtk::ConstraintTarget, gtk::Orientable;
 }
 
+/// What the button that sends says.
+const SEND: &str = "Send answers";
+
 /// A field and what a person sets it with.
 #[derive(Debug)]
 pub struct Control {
@@ -83,17 +89,23 @@ pub struct Control {
 }
 
 impl Form {
-    /// Connects to the button that sends.
-    pub fn connect_submitted(&self, call: impl Fn() + 'static) {
-        self.connect_local("submitted", false, move |_| {
-            call();
+    /// Connects to the button that sends; told the decision that the button was made for.
+    pub fn connect_submitted(&self, call: impl Fn(&DecisionId) + 'static) {
+        self.connect_local("submitted", false, move |values| {
+            let id = values.get(1)?.get::<String>().ok()?;
+            call(&DecisionId::from_trusted(id));
             None
         });
     }
 
+    /// The decision whose fields it shows.
+    pub fn decision(&self) -> Option<DecisionId> {
+        self.imp().decision.borrow().clone()
+    }
+
     /// The button that sends: for the card to put where its buttons are, so that it never scrolls away.
-    pub fn send_button(&self) -> &gtk::Button {
-        &self.imp().send
+    pub fn send_button(&self) -> Option<gtk::Button> {
+        self.imp().send.borrow().clone()
     }
 
     /// Shows a decision's fields. Same decision, same controls.
@@ -115,6 +127,9 @@ impl Form {
             controls.push(self.add_field(field));
         }
         self.imp().fields.replace(controls);
+        self.imp()
+            .send
+            .replace(decision.map(|decision| self.make_send(decision)));
         self.say("");
         self.append(&self.imp().problem);
         self.set_visible(decision.is_some());
@@ -122,7 +137,9 @@ impl Form {
 
     /// Shows whether the values can be sent now.
     pub fn set_inert(&self, inert: bool) {
-        self.imp().send.set_sensitive(!inert);
+        if let Some(send) = self.send_button() {
+            send.set_sensitive(!inert);
+        }
     }
 
     /// All values, or what is missing in words.
@@ -149,8 +166,32 @@ impl Form {
         self.imp().problem.set_visible(!problem.is_empty());
     }
 
+    fn make_send(&self, decision: &Decision) -> gtk::Button {
+        let content = gtk::Box::new(gtk::Orientation::Horizontal, 8);
+        content.append(&gtk::Label::new(Some(SEND)));
+        if let Some(digit) = options::digit_of_form(decision) {
+            content.append(&chord_hint(digit));
+        }
+        let send = gtk::Button::new();
+        send.set_child(Some(&content));
+        send.update_property(&[gtk::accessible::Property::Label(SEND)]);
+        send.set_halign(gtk::Align::Start);
+        send.set_focus_on_click(false);
+        send.add_css_class("suggested-action");
+        // It grants like any other: not before its guard is over.
+        send.set_sensitive(false);
+        keep_keys_out(&send);
+        let id = decision.id.to_string();
+        send.connect_clicked(clone!(
+            #[weak(rename_to = form)]
+            self,
+            move |_| form.emit_by_name::<()>("submitted", &[&id])
+        ));
+        send
+    }
+
     fn add_field(&self, field: &Field) -> Control {
-        let label = text::line(&field.label);
+        let label = shown(&field.label);
         let column = gtk::Box::new(gtk::Orientation::Vertical, 4);
         let mut control = Control {
             field: field.clone(),
@@ -173,7 +214,7 @@ impl Form {
             }
             FieldType::Select => {
                 for choice in &field.choices {
-                    let check = check(&text::line(&choice.label), choice.description.as_deref());
+                    let check = check(&shown(&choice.label), choice.description.as_deref());
                     if !field.multi {
                         check.set_group(control.checks.first());
                     }
@@ -247,11 +288,16 @@ impl Control {
     }
 }
 
+/// A question or a choice, whole.
+fn shown(words: &str) -> String {
+    text::label(DetailKind::Text, words)
+}
+
 fn check(label: &str, description: Option<&str>) -> gtk::CheckButton {
     let check = gtk::CheckButton::new();
     let words = gtk::Box::new(gtk::Orientation::Vertical, 0);
     let title = gtk::Label::new(Some(label));
-    let described = description.map(text::line);
+    let described = description.map(shown);
     words.append(&title);
     if let Some(described) = &described {
         let line = gtk::Label::new(Some(described));

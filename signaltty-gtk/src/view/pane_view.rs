@@ -313,14 +313,11 @@ impl PaneView {
                 }
             ),
         );
-        imp.card.connect_plain(
-            "submitted",
-            clone!(
-                #[weak(rename_to = view)]
-                self,
-                move || view.send_form()
-            ),
-        );
+        imp.card.connect_submitted(clone!(
+            #[weak(rename_to = view)]
+            self,
+            move |id| view.send_form(id)
+        ));
         imp.card.connect_reply_focused(clone!(
             #[weak(rename_to = view)]
             self,

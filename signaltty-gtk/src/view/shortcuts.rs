@@ -8,7 +8,10 @@ use super::window::{SHORTCUTS, Window};
 /// Keys that belong to the card of the focused pane and are no actions of the window.
 const CARD: &[(&str, &str)] = &[
     ("<Alt>0", "Show or fold the request"),
-    ("<Alt>1", "Choose the first option, and so on to Alt+9"),
+    (
+        "<Alt>1",
+        "Choose the first option, and so on to Alt+9; the digit after the options sends a form",
+    ),
     ("Escape", "From the request back to the terminal"),
 ];
 

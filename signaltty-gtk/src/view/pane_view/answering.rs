@@ -4,11 +4,12 @@ use gtk::glib::{self, clone, subclass::prelude::*};
 use gtk::prelude::*;
 use signaltty_core::answer::Answer;
 use signaltty_core::limits::GUARD;
-use signaltty_core::model::{Polarity, TextUse};
+use signaltty_core::model::{DecisionId, Polarity, TextUse};
 
 use super::{PaneView, now};
 use crate::model::{DecisionObject, Via};
 use crate::rules::chord::Press;
+use crate::rules::options;
 use crate::rules::reply::Enter;
 use crate::view::option_button::OptionButton;
 
@@ -40,6 +41,10 @@ impl PaneView {
             }
             return true;
         }
+        if let Some(id) = self.form_of(digit) {
+            self.send_form(&id);
+            return true;
+        }
         let button = if self.has_card() {
             imp.card.button_of(digit).filter(|_| imp.card.is_mapped())
         } else {
@@ -52,6 +57,17 @@ impl PaneView {
             _ => self.error_bell(),
         }
         true
+    }
+
+    /// The decision whose form a chord's digit sends, where that can be seen and acts.
+    fn form_of(&self, digit: u8) -> Option<DecisionId> {
+        let imp = self.imp();
+        let data = self.pane()?.decision()?.data()?;
+        let send = imp.card.form().send_button()?;
+        let acts = data.answerable && send.is_mapped() && send.is_sensitive();
+        (options::digit_of_form(&data) == Some(digit) && acts)
+            .then(|| imp.card.form().decision())
+            .flatten()
     }
 
     /// A button was clicked, or its chord pressed.
@@ -115,15 +131,17 @@ impl PaneView {
         }
     }
 
-    pub(super) fn send_form(&self) {
+    /// The values given for that decision are to go to it.
+    pub(super) fn send_form(&self, id: &DecisionId) {
         let imp = self.imp();
-        let Some(decision) = self.pane().and_then(|pane| pane.decision()) else {
+        let Some(decision) = self
+            .pane()
+            .and_then(|pane| pane.decision())
+            .filter(|decision| decision.is(id))
+        else {
             return;
         };
-        let Some(id) = decision.data().map(|data| data.id.clone()) else {
-            return;
-        };
-        if !imp.guard.borrow().allows(&id, Polarity::Grants, now()) {
+        if !imp.guard.borrow().allows(id, Polarity::Grants, now()) {
             self.error_bell();
             return;
         }
