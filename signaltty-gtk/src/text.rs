@@ -38,6 +38,16 @@ pub fn line_of(text: &str, max: usize) -> String {
     sanitise::one_line(text, max)
 }
 
+/// One name of several parts, for a screen reader; empty ones are left out.
+pub fn name(parts: &[&str]) -> String {
+    let parts: Vec<&str> = parts
+        .iter()
+        .map(|part| part.trim())
+        .filter(|part| !part.is_empty())
+        .collect();
+    parts.join(", ")
+}
+
 /// A text of an option whole, in one line: what a rule that it sets covers must not be cut. `kind` is that of the
 /// decision's detail, for a label that quotes code hides what code hides.
 pub fn label(kind: DetailKind, text: &str) -> String {
@@ -158,6 +168,14 @@ mod tests {
         let joined = label(DetailKind::Command, "rm\u{a0}-r\na");
         assert!(!joined.contains(['\u{a0}', '\n']), "{joined}");
         assert!(hides("rm\u{a0}-r") && !hides("rm -r ä"));
+    }
+
+    #[test]
+    fn a_name_leaves_out_what_is_empty() {
+        assert_eq!(
+            name(&["fix it", "", "asks", " Run this? "]),
+            "fix it, asks, Run this?"
+        );
     }
 
     #[test]

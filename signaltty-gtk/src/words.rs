@@ -286,6 +286,11 @@ pub fn of_reason(reason: ClearReason) -> Outcome {
     }
 }
 
+/// How the decision before the one shown ended.
+pub fn former(outcome: &Outcome) -> String {
+    format!("Before this: {}", outcome.text)
+}
+
 /// A decision that another took the place of.
 pub fn superseded() -> Outcome {
     Outcome::new(Tone::Plain, "The agent asks something else now")

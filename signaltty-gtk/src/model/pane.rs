@@ -144,10 +144,8 @@ impl PaneObject {
         self.set_data(pane);
         match current {
             Some(current) if current.is(&decision.id) => current.update(decision),
-            _ => {
-                self.say(None);
-                self.set_decision(Some(DecisionObject::new(decision)));
-            }
+            // What became of the last one stays to be read beside it.
+            _ => self.set_decision(Some(DecisionObject::new(decision))),
         }
     }
 
@@ -180,8 +178,10 @@ impl PaneObject {
         via: Via,
     ) -> bool {
         let taken = decision.answer(bridge, answer, via).await;
-        // The question ended while the answer was on its way: why that one did nothing is said where it was.
-        if !taken && decision.stage() == Stage::Ended && self.decision().is_none() {
+        // The question ended while the answer was on its way: why that one did nothing is said where it was, also
+        // where another stands there by now.
+        let gone = self.decision().as_ref() != Some(decision);
+        if !taken && decision.stage() == Stage::Ended && gone {
             self.say(decision.outcome());
         }
         taken

@@ -105,6 +105,16 @@ impl Reply {
         }
     }
 
+    /// What has to be said beside the entry before anybody presses Enter: that the text is for another question, or,
+    /// to somebody who is `focused` on it, that the question shown takes none.
+    pub fn warning(&self, text: &str, focused: bool) -> Option<Enter> {
+        match self.enter(text) {
+            Enter::Ended if !focused => None,
+            enter @ (Enter::Unarmed | Enter::Ended) => Some(enter),
+            Enter::Send(_) | Enter::Blank => None,
+        }
+    }
+
     /// The text as the reason of a refusal of that decision: none where it is blank or meant for another.
     pub fn reason(&self, decision: &DecisionId, text: &str) -> Option<String> {
         let ours = self.is_armed() && self.current.as_ref() == Some(decision);
@@ -233,6 +243,21 @@ mod tests {
         assert_eq!(reply.enter("use the staging"), Enter::Ended);
         reply.show(Some(&id("a")), "use the staging", true, START + GUARD * 5);
         assert_eq!(reply.enter("use the staging"), Enter::Send(id("a")));
+    }
+
+    #[test]
+    fn somebody_who_types_on_under_a_question_that_takes_no_text_is_told() {
+        let mut reply = typing_for("a");
+        assert_eq!(reply.warning("use the stag", true), None);
+        reply.show(None, "use the stag", true, START + GUARD);
+        assert_eq!(reply.warning("use the stag", true), Some(Enter::Ended));
+        assert_eq!(
+            reply.warning("use the stag", false),
+            None,
+            "nobody is there"
+        );
+        reply.show(Some(&id("b")), "use the stag", false, START + GUARD * 2);
+        assert_eq!(reply.warning("use the stag", false), Some(Enter::Unarmed));
     }
 
     #[test]

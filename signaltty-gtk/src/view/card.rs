@@ -21,7 +21,7 @@ use crate::model::DecisionObject;
 use crate::rules::reply::Enter;
 use crate::rules::{hint, options};
 use crate::text;
-use crate::words::{self, Tone};
+use crate::words::{self, Outcome, Tone};
 
 /// Width of the card's border, in pixels.
 const BORDER: i32 = 1;
@@ -218,7 +218,11 @@ impl Card {
 
     /// Puts the keyboard into the reply entry.
     pub fn focus_reply(&self) {
-        self.imp().reply.grab_focus();
+        // To take the keyboard once more would select what is typed, and the next key would replace it.
+        if !self.reply_has_keyboard() {
+            self.imp().reply.grab_focus_without_selecting();
+            self.imp().reply.set_position(-1);
+        }
     }
 
     /// Whether the keyboard is in the reply entry.
@@ -274,15 +278,29 @@ impl Card {
         }
         let takes_text =
             decision.answerable && decision.text != TextUse::None && decision.fields.is_empty();
-        // An entry that a person is in never goes away under the fingers.
-        imp.reply_row
-            .set_visible(takes_text || self.reply_has_keyboard());
         imp.send.set_sensitive(takes_text);
+        self.show_reply_row();
         imp.reply.set_placeholder_text(Some(placeholder(&decision)));
         imp.form
             .set_visible(decision.answerable && !decision.fields.is_empty());
         imp.hint_row.set_visible(!decision.answerable);
-        self.show_note(object);
+    }
+
+    /// Shows the reply entry where text can do something, and to whoever is in it: it never goes away under the
+    /// fingers.
+    pub fn show_reply_row(&self) {
+        let imp = self.imp();
+        imp.reply_row
+            .set_visible(imp.send.get_sensitive() || self.reply_has_keyboard());
+    }
+
+    /// Names it for a screen reader: whose request it is, and what is asked.
+    pub fn show_name(&self, title: &str) {
+        let imp = self.imp();
+        let heading = imp.heading.text();
+        let prompt = text::line(&imp.prompt.text());
+        let name = text::name(&[title, &heading, &prompt]);
+        self.update_property(&[gtk::accessible::Property::Label(&name)]);
     }
 
     /// The question ended while a person is in the reply entry: nothing of it can be sent any more.
@@ -325,7 +343,7 @@ impl Card {
                 true,
             ),
             Enter::Ended => self.say(
-                "There is no question that takes this text. It was not sent.",
+                "The question shown takes no text. What is typed here is kept and not sent.",
                 Tone::Warning,
                 false,
             ),
@@ -333,26 +351,22 @@ impl Card {
         }
     }
 
-    /// Shows how our answer stands.
-    pub fn show_note(&self, object: &DecisionObject) {
-        let tone = object.outcome().map_or(Tone::Plain, |outcome| outcome.tone);
-        self.say(&object.note(), tone, false);
+    /// Shows how our answer stands; until there is one, how the question before this one ended.
+    pub fn show_note(&self, object: &DecisionObject, former: Option<&Outcome>) {
+        let note = object.note();
+        match former.filter(|_| note.is_empty()) {
+            Some(former) => self.say(&words::former(former), former.tone, false),
+            None => {
+                let tone = object.outcome().map_or(Tone::Plain, |outcome| outcome.tone);
+                self.say(&note, tone, false);
+            }
+        }
     }
 
     fn say(&self, note: &str, tone: Tone, can_rearm: bool) {
         let imp = self.imp();
         imp.note.set_text(note);
-        for (class, its) in [
-            ("success", Tone::Good),
-            ("warning", Tone::Warning),
-            ("error", Tone::Bad),
-        ] {
-            if tone == its {
-                imp.note.add_css_class(class);
-            } else {
-                imp.note.remove_css_class(class);
-            }
-        }
+        show_tone(&imp.note, tone);
         imp.rearm.set_visible(can_rearm);
         imp.note_row.set_visible(!note.is_empty());
     }
@@ -515,6 +529,21 @@ impl Card {
         }
         if let Some(display) = gdk::Display::default() {
             display.clipboard().set_text(&request);
+        }
+    }
+}
+
+/// Shows in a label's colour how something went.
+pub fn show_tone(label: &gtk::Label, tone: Tone) {
+    for (class, its) in [
+        ("success", Tone::Good),
+        ("warning", Tone::Warning),
+        ("error", Tone::Bad),
+    ] {
+        if tone == its {
+            label.add_css_class(class);
+        } else {
+            label.remove_css_class(class);
         }
     }
 }

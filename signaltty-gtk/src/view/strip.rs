@@ -13,6 +13,7 @@ use gtk::subclass::prelude::*;
 use gtk::{CompositeTemplate, TemplateChild};
 use signaltty_core::model::{DecisionId, Polarity};
 
+use super::card::show_tone;
 use super::option_button::{OptionButton, Place};
 use crate::model::{DecisionObject, PaneObject, Stage};
 use crate::rules::options;
@@ -273,7 +274,6 @@ impl Strip {
         imp.icon.set_icon_name(Some(words::icon(need)));
         imp.title.set_text(&pane.title());
         imp.title.set_tooltip_text(Some(&pane.place()));
-        imp.state.set_text(&words::strip_state(&pane.data()));
         let class = words::class(need);
         let before = imp.need_class.replace(class);
         if before != class {
@@ -283,7 +283,10 @@ impl Strip {
             self.add_css_class(class);
         }
         let decision = pane.decision();
+        self.show_state(pane, decision.as_ref());
         self.show_line(pane, decision.as_ref());
+        let name = text::name(&[&pane.title(), &imp.state.text(), &imp.line.text()]);
+        self.update_property(&[gtk::accessible::Property::Label(&name)]);
         self.show_options(decision.as_ref());
     }
 
@@ -310,6 +313,26 @@ impl Strip {
             .update_property(&[gtk::accessible::Property::Label(name)]);
     }
 
+    /// What the pane does; while another question stands in the second row, first how the last one ended.
+    fn show_state(&self, pane: &PaneObject, decision: Option<&DecisionObject>) {
+        let imp = self.imp();
+        let state = words::strip_state(&pane.data());
+        let former = pane
+            .outcome()
+            .filter(|_| decision.is_some_and(|decision| decision.note().is_empty()));
+        match former {
+            Some(former) => {
+                imp.state
+                    .set_text(&format!("{} · {state}", words::former(&former)));
+                show_tone(&imp.state, former.tone);
+            }
+            None => {
+                imp.state.set_text(&state);
+                show_tone(&imp.state, Tone::Plain);
+            }
+        }
+    }
+
     fn show_line(&self, pane: &PaneObject, decision: Option<&DecisionObject>) {
         let imp = self.imp();
         let data = decision.and_then(DecisionObject::data);
@@ -328,17 +351,7 @@ impl Strip {
         };
         imp.line.set_text(&line);
         imp.line.set_tooltip_text(Some(&line));
-        for (class, its) in [
-            ("success", Tone::Good),
-            ("warning", Tone::Warning),
-            ("error", Tone::Bad),
-        ] {
-            if tone == its {
-                imp.line.add_css_class(class);
-            } else {
-                imp.line.remove_css_class(class);
-            }
-        }
+        show_tone(&imp.line, tone);
         if data.is_none() && pane.outcome().is_none() {
             imp.line.add_css_class("dim-label");
         } else {

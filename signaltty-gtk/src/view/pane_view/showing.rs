@@ -8,7 +8,6 @@ use signaltty_core::model::{DecisionId, TextUse};
 use super::{PaneView, now};
 use crate::model::{DecisionObject, Stage};
 use crate::rules::options;
-use crate::rules::reply::Enter;
 
 impl PaneView {
     /// Brings everything in line with the pane as it is now.
@@ -31,6 +30,7 @@ impl PaneView {
             _ => self.show_none(different),
         }
         imp.strip.show_pane(&pane);
+        imp.card.show_name(&pane.title());
         self.show_inert();
         self.show_card();
     }
@@ -147,17 +147,18 @@ impl PaneView {
         imp.card.set_inert(guarded, sending);
     }
 
-    /// Says whether the text in the entry would go to the question shown.
+    /// Says whether the text in the entry would go to the question shown, or else how an answer of ours stands.
     pub(super) fn show_reply(&self) {
         let imp = self.imp();
-        let enter = imp.reply.borrow().enter(&imp.card.reply_text());
-        match enter {
-            Enter::Unarmed => imp.card.show_reply(&enter),
-            _ => {
-                if let Some(decision) = self.pane().and_then(|pane| pane.decision()) {
-                    imp.card.show_note(&decision);
-                }
-            }
+        let Some(pane) = self.pane() else { return };
+        let Some(decision) = pane.decision() else {
+            return;
+        };
+        let focused = imp.card.reply_has_keyboard();
+        let warning = imp.reply.borrow().warning(&imp.card.reply_text(), focused);
+        match warning {
+            Some(warning) => imp.card.show_reply(&warning),
+            None => imp.card.show_note(&decision, pane.outcome().as_ref()),
         }
     }
 
@@ -238,7 +239,11 @@ impl PaneView {
         glib::idle_add_local_once(clone!(
             #[weak(rename_to = view)]
             self,
-            move || view.show_card()
+            move || {
+                view.imp().card.show_reply_row();
+                view.show_reply();
+                view.show_card();
+            }
         ));
     }
 }
