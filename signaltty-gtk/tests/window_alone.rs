@@ -62,6 +62,9 @@ scenarios! {
     a_grant_never_takes_the_words_along_and_a_refusal_does
     a_typed_reply_goes_as_it_is
     what_is_lowered_to_a_hint_loses_its_buttons
+    a_form_raised_to_answerable_has_its_fields_and_goes_by_its_chord_alone
+    a_question_that_the_strip_would_cut_has_a_card
+    words_typed_on_under_a_question_that_takes_none_are_kept_and_told
     every_outcome_is_told
     a_lost_host_is_told_and_found_again
     a_question_out_of_sight_is_notified_and_answered_from_there

@@ -439,7 +439,11 @@ impl Panes {
         bin.set_child(Some(&self.part(workspace, root)));
         // Moving a widget takes the keyboard from it; nothing but its place has changed for the person in it.
         if let Some(focus) = focus.filter(|focus| focus.is_ancestor(&bin)) {
-            focus.grab_focus();
+            match focus.downcast_ref::<gtk::Text>() {
+                // Or the next key would replace all that was typed.
+                Some(entry) => entry.grab_focus_without_selecting(),
+                None => focus.grab_focus(),
+            };
         }
     }
 

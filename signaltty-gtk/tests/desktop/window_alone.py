@@ -252,6 +252,59 @@ def what_is_lowered_to_a_hint_loses_its_buttons(scene):
     assert host.answers() == []
 
 
+def a_form_raised_to_answerable_has_its_fields_and_goes_by_its_chord_alone(scene):
+    host, desk, pane = scene.host, scene.desk, scene.pane
+    fields = [{"id": "why", "type": "string", "label": "Why now?"}]
+    host.ask(pane, "d1", "Set it up", kind="form", text="none", answerable=False, fields=fields, options=[])
+    desk.find("Why now", "label")
+    host.update_decision(pane, answerable=True)
+    desk.ready("^Send answers$")
+    desk.pointer_click("^Why now", ENTRY)
+    desk.type("because")
+    desk.key(["Tab"])
+    scene.until(lambda: (desk.focused() or {}).get("name") == "Send answers", "the button has the keyboard")
+    desk.key(["Return"])
+    desk.key(["space"])
+    scene.never(host.answers, "a bare key sent a form")
+    desk.key(["alt+1"])
+    sent = scene.answers(1)[0]
+    assert sent == {"pane_id": pane, "decision_id": "d1", "values": {"why": "because"}, "via": "window"}, sent
+
+
+def a_question_that_the_strip_would_cut_has_a_card(scene):
+    host, desk, pane = scene.host, scene.desk, scene.pane
+    other = host.pane("notes")
+    host.ask(pane, "d1", "Deploy to production now?", text="none")
+    desk.ready(ALLOW)
+    assert not desk.has("^Copy request$", "button"), "the strip holds it all"
+    half = {"type": "pane", "pane_id": other}
+    third = host.pane("more")
+    host.arrange({"type": "split", "direction": "right", "share": 0.5,
+                  "first": {"type": "split", "direction": "right", "share": 0.5,
+                            "first": {"type": "pane", "pane_id": pane}, "second": half},
+                  "second": {"type": "pane", "pane_id": third}})
+    desk.find("^Copy request$", "button")
+    desk.click("^Deny$")
+    assert scene.answers(1)[0]["option_id"] == "deny"
+
+
+def words_typed_on_under_a_question_that_takes_none_are_kept_and_told(scene):
+    host, desk, pane = scene.host, scene.desk, scene.pane
+    host.ask(pane, "d1", "Deploy?", detail="make deploy")
+    scene.into_reply()
+    desk.type("use the stag")
+    host.clear(pane, "expired")
+    host.ask(pane, "d2", "May I?", text="none", answerable=False)
+    desk.find("takes no text", "label")
+    desk.find("Before this: Expired before an answer", "label")
+    desk.type("ing")
+    desk.key(["Return"])
+    scene.never(host.answers, "words went to a question that takes none")
+    assert scene.reply_text() == "use the staging" and scene.typed() == "", scene.typed()
+    scene.focus_terminal()
+    desk.gone("^Reply$", ENTRY)
+
+
 def every_outcome_is_told(scene):
     host, desk, pane = scene.host, scene.desk, scene.pane
     host.ask(pane, "d1", "One?", detail="make")
