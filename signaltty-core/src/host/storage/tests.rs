@@ -516,6 +516,31 @@ fn a_full_disk_is_one_warning_and_keeps_what_was_written() {
 }
 
 #[test]
+fn once_the_disk_has_room_again_what_was_asked_before_is_still_open() {
+    let folder = TempDir::new().unwrap();
+    let file = file(&folder);
+    let queue = Arc::new(Queue::default());
+    let mut writer = Writer::new(queue.clone(), file.clone(), Box::new(drop));
+    let mut turn = |writer: &mut Writer, writes: Vec<Write>| {
+        writes.into_iter().for_each(|write| queue.push(write));
+        assert!(writer.turn());
+    };
+    turn(&mut writer, writes(&[(asked("open", "p", NOW), NOW)]));
+    writer.limit_pages();
+    turn(&mut writer, ended(2_000, NOW));
+    writer.retry_now();
+    turn(&mut writer, writes(&[(answered("open"), NOW + 5)]));
+    drop(writer);
+    let database = Database::open(&file).unwrap();
+    let entries = database
+        .list(&HistoryListParams::default())
+        .unwrap()
+        .entries;
+    assert_eq!(entries.len(), 1);
+    assert_eq!(entries[0].reason, HistoryReason::Answered);
+}
+
+#[test]
 fn where_the_disk_does_not_keep_up_the_oldest_go_and_are_counted() {
     let queue = Queue::default();
     let closed = |n: usize| Write::PaneClosed {
