@@ -215,10 +215,12 @@ fn conditions_and_pages() {
     assert_eq!(list(&database, json!({ "agent": "nobody" })), [""; 0]);
     let two = json!({ "since": NOW + 1_000, "before": NOW + 3_000 });
     assert_eq!(list(&database, two), ["d2", "d1"]);
-    // q and d4 ended at one time and are not torn apart.
+    // q and d4 ended at one time and are not torn apart by the end of a page.
+    let newest = [(asked("z", "p", NOW), NOW), (answered("z"), NOW + 5_000)];
+    database.write(&writes(&newest)).unwrap();
     let mut pages = Vec::new();
     let mut wanted = HistoryListParams {
-        limit: Some(3),
+        limit: Some(2),
         ..HistoryListParams::default()
     };
     loop {
@@ -233,7 +235,7 @@ fn conditions_and_pages() {
             break;
         }
     }
-    assert_eq!(pages, ["q", "d4", "d3", "d2", "d1", "d0"]);
+    assert_eq!(pages, ["z", "q", "d4", "d3", "d2", "d1", "d0"]);
 }
 
 #[test]
@@ -448,6 +450,24 @@ async fn a_folder_that_cannot_be_made_is_one_warning() {
     assert!(warning.contains("history.db"), "{warning}");
 }
 
+#[test]
+fn trouble_that_lasts_is_told_once() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("state"), "no folder").unwrap();
+    let (warn, warnings) = mpsc::channel();
+    let warn = move |message| drop(warn.send(message));
+    let queue = Arc::new(Queue::default());
+    let mut writer = Writer::new(queue.clone(), file(&folder), Box::new(warn));
+    for _ in 0..3 {
+        ended(1, NOW)
+            .into_iter()
+            .for_each(|write| queue.push(write));
+        assert!(writer.turn());
+        writer.retry_now();
+    }
+    assert_eq!(warnings.try_iter().count(), 1);
+}
+
 #[tokio::test]
 async fn a_read_only_folder_is_one_warning() {
     if rustix::process::getuid().is_root() {
@@ -513,6 +533,31 @@ fn a_full_disk_is_one_warning_and_keeps_what_was_written() {
     assert!(warnings[0].contains("full"), "{warnings:?}");
     drop(writer);
     assert_eq!(list(&Database::open(&file).unwrap(), json!({})), ["d0"]);
+}
+
+#[test]
+fn once_the_disk_has_room_again_what_was_asked_before_is_still_open() {
+    let folder = TempDir::new().unwrap();
+    let file = file(&folder);
+    let queue = Arc::new(Queue::default());
+    let mut writer = Writer::new(queue.clone(), file.clone(), Box::new(drop));
+    let turn = |writer: &mut Writer, writes: Vec<Write>| {
+        writes.into_iter().for_each(|write| queue.push(write));
+        assert!(writer.turn());
+    };
+    turn(&mut writer, writes(&[(asked("open", "p", NOW), NOW)]));
+    writer.limit_pages();
+    turn(&mut writer, ended(2_000, NOW));
+    writer.retry_now();
+    turn(&mut writer, writes(&[(answered("open"), NOW + 5)]));
+    drop(writer);
+    let database = Database::open(&file).unwrap();
+    let entries = database
+        .list(&HistoryListParams::default())
+        .unwrap()
+        .entries;
+    assert_eq!(entries.len(), 1);
+    assert_eq!(entries[0].reason, HistoryReason::Answered);
 }
 
 #[test]

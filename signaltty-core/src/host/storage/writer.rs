@@ -170,6 +170,14 @@ impl Writer {
         self.failed = Some((error, Instant::now()));
     }
 
+    /// The file is tried again at the next turn.
+    #[cfg(test)]
+    pub(super) fn retry_now(&mut self) {
+        if let Some((_, since)) = &mut self.failed {
+            *since = Instant::now().checked_sub(RETRY).unwrap();
+        }
+    }
+
     /// The file cannot grow any more.
     #[cfg(test)]
     pub(super) fn limit_pages(&self) {
