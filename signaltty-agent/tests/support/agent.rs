@@ -145,38 +145,54 @@ impl Agent {
     /// Starts it in a pane and waits until it takes a prompt.
     #[track_caller]
     pub fn start(&self, world: &World) -> RealPane {
-        let pane = world.spawn(&[self.program()], &self.env());
-        self.await_ready(&pane);
+        let mut pane = world.spawn(&[self.program()], &self.env());
+        for _ in 1..STARTS {
+            if self.comes_up(&pane) {
+                return RealPane::wrap(world, self.vendor, pane);
+            }
+            eprintln!("it ended at its start: {}", pane.screen());
+            world.client().must("pane.close", json!({"pane_id": pane.id}));
+            pane = world.spawn(&[self.program()], &self.env());
+        }
+        assert!(self.comes_up(&pane), "it ended at its start: {}", pane.screen());
         RealPane::wrap(world, self.vendor, pane)
     }
 
-    /// Waits until it takes a prompt in a pane where it was started.
+    /// Waits until it takes a prompt; false if it ends instead.
+    ///
+    /// The first time that Codex sees our hooks it asks for trust in them. That is granted on its own screen, as a
+    /// person does: one row down, Enter.
     #[track_caller]
-    pub fn await_ready(&self, pane: &Pane) {
-        // The first time it sees our hooks it asks for trust in them; never again.
-        if self.vendor == Vendor::Codex && !self.trusted.replace(true) {
-            trust_hooks(pane);
-        }
-        pane.await_screen(self.vendor.ready());
+    fn comes_up(&self, pane: &Pane) -> bool {
+        let asks_for_trust = self.vendor == Vendor::Codex && !self.trusted.get();
+        super::until("it takes a prompt", || {
+            if pane.get().get("exit").is_some() {
+                return Some(false);
+            }
+            let screen = pane.screen();
+            if !screen.contains(TRUST_SCREEN) {
+                let up = screen.contains(self.vendor.ready()) && (self.trusted.get() || !asks_for_trust);
+                return up.then_some(true);
+            }
+            // It drops what is typed in its first moments, so each key is given the time to show.
+            let marked = screen.contains("› 2. Trust all and continue");
+            std::thread::sleep(SCREEN_SETTLES);
+            if pane.try_type(if marked { "\r" } else { "\x1b[B" }).is_ok() && marked {
+                self.trusted.set(true);
+            }
+            std::thread::sleep(SCREEN_SETTLES);
+            None
+        })
     }
 }
 
-/// Grants Codex's hook trust on its own screen, as a person does: one row down, Enter.
-#[track_caller]
-fn trust_hooks(pane: &Pane) {
-    pane.await_screen("› 1. Review hooks");
-    // It drops what is typed in its first moments: again, if the mark did not move.
-    super::until("the second row is marked", || {
-        pane.type_text("\x1b[B");
-        within(Duration::from_secs(2), || {
-            pane.screen().contains("› 2. Trust all and continue").then_some(())
-        })
-    });
-    pane.type_text("\r");
-    pane.await_screen_where("the trust screen is gone", |screen| {
-        !screen.contains("Hooks need review")
-    });
-}
+/// Codex's own question about hooks that it has not seen before.
+const TRUST_SCREEN: &str = "Hooks need review";
+/// How long a screen of an agent is left alone before and after a key: about what a person takes to look.
+const SCREEN_SETTLES: Duration = Duration::from_millis(700);
+/// How often an agent that ends at its start is started: Codex does now and then where the machine is busy ("timed
+/// out discarding buffered terminal input").
+const STARTS: usize = 3;
 
 impl RealPane {
     /// A pane in which a vendor's program was started in another way.

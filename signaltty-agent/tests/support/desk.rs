@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -113,11 +114,11 @@ impl Desk {
 
     /// Saves a picture of the screen below target/ and returns its path.
     pub fn picture(&mut self, what: &str) -> String {
-        let path = format!(
-            "{}/../target/pictures/{}-{what}.png",
-            env!("CARGO_MANIFEST_DIR"),
-            self.name
-        );
+        let top = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .parent()
+            .expect("the workspace");
+        let path = top.join(format!("target/pictures/{}-{what}.png", self.name));
+        let path = path.to_str().expect("a path in UTF-8").to_owned();
         match self.try_do("shot", json!({ "path": path })) {
             Ok(_) => path,
             Err(problem) => problem,

@@ -332,10 +332,17 @@ impl Pane {
     /// Types as a person at a viewer does.
     #[track_caller]
     pub fn type_text(&self, text: &str) {
-        let typed = json!({"pane_id": self.id, "text": text});
-        if let Err(error) = Client::connect(&self.socket).call("pane.input", typed) {
+        if let Err(error) = self.try_type(text) {
             panic!("{text:?} cannot be typed: {error:?}; {}\n{}", self.get(), self.screen());
         }
+    }
+
+    /// The same where its program may have ended.
+    ///
+    /// # Errors
+    /// The host's.
+    pub fn try_type(&self, text: &str) -> Result<Json, super::WireFailure> {
+        Client::connect(&self.socket).call("pane.input", json!({"pane_id": self.id, "text": text}))
     }
 
     /// Process id of its program.
