@@ -10,6 +10,16 @@ use signaltty_core::limits::FEED_MAX;
 /// Asks for the cursor's position: the reply says that all before it was processed.
 pub const SENTINEL: &[u8] = b"\x1b[6n";
 
+/// Most bytes of a portion before its sentinel.
+const PORTION_MAX: usize = FEED_MAX - SENTINEL.len();
+/// Resets a terminal: a snapshot of the host begins with it, in place of what the viewer has.
+const RESET: &[u8] = b"\x1bc";
+
+/// Whether the terminal is painted anew somewhere in these bytes.
+pub fn repaints(bytes: &[u8]) -> bool {
+    bytes.windows(RESET.len()).any(|window| window == RESET)
+}
+
 /// Where an incremental reader of a terminal's output stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum At {
@@ -34,12 +44,13 @@ enum At {
 pub struct Scanner(At);
 
 impl Scanner {
-    /// The length of the longest beginning of `bytes`, at most [`FEED_MAX`], after which a query may be put.
+    /// The length of the longest beginning of `bytes`, at most [`FEED_MAX`] with the sentinel,
+    /// after which a query may be put.
     /// The scanner moves on to there. `None`: nothing of it ends between sequences, and it stays where it was.
     pub fn cut(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = self.0;
         let mut cut = None;
-        for (index, &byte) in bytes.iter().take(FEED_MAX).enumerate() {
+        for (index, &byte) in bytes.iter().take(PORTION_MAX).enumerate() {
             at = step(at, byte);
             if at == At::Ground {
                 cut = Some(index + 1);
@@ -183,7 +194,10 @@ mod tests {
 
     #[test]
     fn a_portion_is_never_longer_than_the_bound() {
-        assert_eq!(cut(&vec![b'x'; FEED_MAX + 9]), Some(FEED_MAX));
+        assert_eq!(
+            cut(&vec![b'x'; FEED_MAX + 9]),
+            Some(FEED_MAX - SENTINEL.len())
+        );
     }
 
     #[test]
@@ -224,6 +238,12 @@ mod tests {
     fn a_letter_that_holds_the_byte_of_a_terminator_does_not_end_a_title() {
         assert_eq!(cut("a\x1b]0;\u{dc}ber".as_bytes()), Some(1));
         assert_eq!(cut("a\x1b]0;x\u{9c}b".as_bytes()), Some(9));
+    }
+
+    #[test]
+    fn a_snapshot_is_known_by_the_reset_that_it_begins_with() {
+        assert!(repaints(b"tail\x18\x1bc\x1b[3Jscreen"));
+        assert!(!repaints(b"\x1b[31mc"));
     }
 
     #[test]

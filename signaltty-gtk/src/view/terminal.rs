@@ -400,13 +400,14 @@ impl TerminalView {
     }
 
     /// Begins a stream: what is on the widget is another one's.
-    fn begin(&self) -> Option<f64> {
-        let terminal = &self.imp().terminal;
-        let back = terminal
-            .vadjustment()
-            .map(|at| at.upper() - at.page_size() - at.value());
-        terminal.reset(true, true);
-        back.filter(|rows| *rows >= 1.0)
+    fn begin(&self) {
+        self.imp().terminal.reset(true, true);
+    }
+
+    /// How many rows above the bottom a person has scrolled, if they have.
+    fn rows_back(&self) -> Option<f64> {
+        let at = self.imp().terminal.vadjustment()?;
+        Some(at.upper() - at.page_size() - at.value()).filter(|rows| *rows >= 1.0)
     }
 
     /// Puts the view back to as many rows above the bottom as a person had scrolled.

@@ -5,13 +5,14 @@
 
 mod opening;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 use adw::prelude::*;
 use adw::subclass::prelude::*;
 use gtk::glib::{self, clone};
 use gtk::{CompositeTemplate, TemplateChild};
 use signaltty_core::client::ClientError;
+use signaltty_core::limits::RECONNECT;
 use signaltty_core::model::{Attention, PaneId, SplitDirection};
 use signaltty_core::protocol::method::PaneMarkSeen;
 use signaltty_core::protocol::params::PaneParams;
@@ -53,6 +54,8 @@ mod imp {
         pub workspace: OnceCell<WorkspaceObject>,
         /// A pane to be shown as soon as it is there.
         pub awaited: RefCell<Option<PaneId>>,
+        /// The host has been away for longer than it takes to replace it.
+        pub lost_for_long: Cell<bool>,
         /// The pane whose title stands in the header.
         pub titled: RefCell<Option<(PaneObject, Vec<glib::SignalHandlerId>)>>,
     }
@@ -391,15 +394,41 @@ impl Window {
                 Some(format!("No connection to the host: {}. Trying again.", text::line(&trouble)))
             }
             Connection::Connecting => None,
+            // A host that is replaced is back before anybody needs to know.
+            Connection::Lost if !imp.lost_for_long.get() => {
+                self.wait_for_host();
+                return;
+            }
             Connection::Lost => Some("The connection to the host was lost. Connecting again…".into()),
         };
         if let Some(message) = &message {
             imp.banner_label.set_text(message);
         }
         imp.banner.set_reveal_child(message.is_some());
+        imp.lost_for_long.set(false);
         for view in imp.panes.all() {
             view.set_connected(workspace.connection() == Connection::Connected);
         }
+    }
+
+    /// Says that the host is lost if it stays so.
+    fn wait_for_host(&self) {
+        glib::timeout_add_local_once(
+            RECONNECT,
+            clone!(
+                #[weak(rename_to = window)]
+                self,
+                move || {
+                    let lost = window
+                        .workspace()
+                        .is_some_and(|workspace| workspace.connection() == Connection::Lost);
+                    window.imp().lost_for_long.set(lost);
+                    if lost {
+                        window.show_banner();
+                    }
+                }
+            ),
+        );
     }
 
     fn jump(&self) {

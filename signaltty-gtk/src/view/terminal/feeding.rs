@@ -8,7 +8,7 @@ use vte::prelude::*;
 
 use super::TerminalView;
 use crate::bridge::Output;
-use crate::rules::feed::{SENTINEL, Scanner};
+use crate::rules::feed::{SENTINEL, Scanner, repaints};
 
 /// A widget that does not answer the sentinel within this is fed all the same.
 const SENTINEL_MAX: Duration = Duration::from_secs(2);
@@ -34,7 +34,8 @@ pub(super) async fn feed_all(
                         return false;
                     };
                     tracing::debug!(size = ?attached.size, "attached");
-                    scrolled_back = view.begin();
+                    scrolled_back = view.rows_back();
+                    view.begin();
                     scanner.reset();
                 }
                 Some(Output::Bytes(bytes)) => waiting.extend_from_slice(&bytes),
@@ -60,9 +61,12 @@ pub(super) async fn feed_all(
                 return false;
             };
             let terminal = view.terminal().clone();
-            drop(view);
             match scanner.cut(&waiting) {
                 Some(cut) => {
+                    if scrolled_back.is_none() && waiting.get(..cut).is_some_and(repaints) {
+                        scrolled_back = view.rows_back();
+                    }
+                    drop(view);
                     let rest = waiting.split_off(cut);
                     waiting.extend_from_slice(SENTINEL);
                     while processed.try_recv().is_ok() {}
@@ -79,6 +83,7 @@ pub(super) async fn feed_all(
                 None if waiting.len() < FEED_MAX && open => break,
                 // A sequence longer than a portion: fed as it is, a portion a turn of the main loop.
                 None => {
+                    drop(view);
                     let rest = waiting.split_off(waiting.len().min(FEED_MAX));
                     scanner.pass(&waiting);
                     terminal.feed(&waiting);
