@@ -23,7 +23,7 @@ fn payload(name: &str) -> Json {
 }
 
 fn read(name: &str) -> Reading {
-    Codex::default()
+    Codex
         .interpret(None, &payload(name))
         .expect("a reading")
 }
@@ -129,7 +129,7 @@ fn a_patch_is_shown_as_a_diff() {
     );
     let mut odd = payload("PermissionRequest-apply_patch");
     odd["tool_input"]["command"] = json!("*** Begin Patch\n*** Chmod File: a\n*** End Patch");
-    let odd = Codex::default()
+    let odd = Codex
         .interpret(None, &odd)
         .expect("a reading")
         .ask
@@ -146,7 +146,7 @@ fn a_patch_is_shown_as_a_diff() {
 
 #[test]
 fn verdicts_hold_nothing_that_the_vendor_does_not_take() {
-    let codex = Codex::default();
+    let codex = Codex;
     let applied = |id: &str, text: Option<&str>| Applied {
         option_id: Some(id.into()),
         text: text.map(str::to_owned),
@@ -211,7 +211,7 @@ fn a_question_of_its_own_dialog_is_only_observed() {
 
 #[test]
 fn a_plain_decision_is_answered_by_the_row_and_enter() {
-    let codex = Codex::default();
+    let codex = Codex;
     assert_eq!(codex.answer_channel(), AnswerChannel::TypeText);
     assert_eq!(
         (codex.typed_choice(0), codex.typed_choice(2)),
@@ -221,7 +221,7 @@ fn a_plain_decision_is_answered_by_the_row_and_enter() {
 
 #[test]
 fn sessions_are_resumed_by_id() {
-    let codex = Codex::default();
+    let codex = Codex;
     assert_eq!(
         codex.resume("01a3"),
         Some(vec!["codex".into(), "resume".into(), "01a3".into()])

@@ -105,7 +105,7 @@ fn a_viewer_gets_what_is_on_screen_then_what_comes_and_types() {
     until("the terminal has its new size", || (pane.tty_size() == (90, 33)).then_some(()));
 
     viewer.type_bytes(b"\x04");
-    viewer.to_the_end();
+    viewer.until_the_end();
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn a_viewer_comes_back_to_the_same_terminal() {
     let mut viewer = Viewer::attach(&world.socket(), json!({"pane_id": pane.id}));
     viewer.await_bytes("kept");
     world.kill_host();
-    viewer.to_the_end();
+    viewer.until_the_end();
     world.start_host();
     let mut viewer = Viewer::attach(&world.socket(), json!({"pane_id": pane.id}));
     viewer.await_bytes("kept");

@@ -294,7 +294,7 @@ impl Viewer {
 
     /// Everything up to the end that the host sets.
     #[track_caller]
-    pub fn to_the_end(&mut self) -> String {
+    pub fn until_the_end(&mut self) -> String {
         self.stream
             .read_to_end(&mut self.seen)
             .expect("the host closes its side");

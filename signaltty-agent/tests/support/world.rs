@@ -423,7 +423,7 @@ fn inhabitants(folder: &Path) -> Vec<i32> {
     };
     all.flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|pid| *pid != std::process::id().cast_signed())
+        .filter(|pid| u32::try_from(*pid) != Ok(std::process::id()))
         .filter(|pid| {
             holds(*pid, "environ", &|entry| entry == mark)
                 || holds(*pid, "cmdline", &|entry| entry.starts_with("signaltty-keeper:") && entry.contains(&path))

@@ -343,9 +343,6 @@ impl WorkspaceObject {
             }
         }
         pane.ask(created.decision);
-        if created.prev_reason == Some(ClearReason::Undeliverable) {
-            pane.say(Some(words::of_reason(ClearReason::Undeliverable)));
-        }
         self.announce(&pane, before.as_ref());
     }
 
