@@ -17,6 +17,7 @@ use crate::bridge::Bridge;
 use crate::host_program;
 use crate::model::WorkspaceObject;
 use crate::notifications::Notifier;
+use crate::rules::keyboard::Shown;
 use crate::view::{self, Window};
 
 /// The application's id: its name on the bus, of its desktop entry and of its icon.
@@ -196,12 +197,19 @@ impl Application {
         let Some(window) = self.show() else {
             return glib::ExitCode::FAILURE;
         };
+        // A call from another process may be an agent's: it puts no keyboard into a terminal.
+        let why = if line.is_remote() {
+            Shown::Called
+        } else {
+            Shown::Chosen
+        };
         if let Some(pane) = asked.pane {
-            window.show_pane(&pane);
+            window.show_pane(&pane, why);
         }
         if let Some(folder) = asked.folder {
             let folder = line.cwd().map_or(folder.clone(), |cwd| cwd.join(&folder));
-            window.open_pane(view::shell(), folder.to_string_lossy().into_owned(), None);
+            let folder = folder.to_string_lossy().into_owned();
+            window.open_pane(view::shell(), folder, None, why);
         }
         glib::ExitCode::SUCCESS
     }

@@ -18,6 +18,7 @@ use signaltty_core::model::{DecisionId, PaneId, Polarity};
 
 use crate::application::ID;
 use crate::model::{DecisionObject, PaneObject, Stage, Via, WorkspaceObject};
+use crate::rules::keyboard;
 use crate::rules::notice::{self, Capabilities, Notice};
 use crate::view::Window;
 
@@ -320,7 +321,7 @@ impl Notifier {
         if let Some(token) = token {
             window.set_startup_id(token);
         }
-        window.show_pane(pane);
+        window.show_pane(pane, keyboard::Shown::Chosen);
         window.present();
     }
 

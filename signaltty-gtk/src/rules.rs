@@ -5,6 +5,7 @@ pub mod chord;
 pub mod feed;
 pub mod guard;
 pub mod hint;
+pub mod keyboard;
 pub mod notice;
 pub mod options;
 pub mod order;

@@ -181,10 +181,14 @@ impl PaneView {
         self.imp().terminal.borrow().clone()
     }
 
-    /// Puts the keyboard into the terminal.
+    /// Puts the keyboard into the terminal; to the strip where the pane has none, so that it is in this pane.
     pub fn focus_terminal(&self) {
-        if let Some(terminal) = self.terminal() {
-            terminal.grab_focus();
+        let there = self.pane().is_some_and(|pane| pane.data().terminal);
+        match self.terminal().filter(|_| there) {
+            Some(terminal) => {
+                terminal.grab_focus();
+            }
+            None => self.rest(),
         }
     }
 
@@ -203,8 +207,8 @@ impl PaneView {
                 // Its own action, so that a selection is replaced as in any entry.
                 let _ = entry.activate_action("clipboard.paste", None);
             }
-            (None, Some(terminal)) => terminal.paste(),
-            (None, None) => {}
+            (None, Some(terminal)) if terminal.terminal().has_focus() => terminal.paste(),
+            (None, _) => self.error_bell(),
         }
     }
 

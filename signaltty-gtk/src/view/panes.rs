@@ -20,6 +20,7 @@ use crate::keys;
 use crate::model::{PaneObject, WorkspaceObject};
 use crate::rules::arrange::{self, Divider};
 use crate::rules::chord::Chords;
+use crate::rules::keyboard::{self, Keyboard, Shown};
 
 /// A split's share, as it is now.
 type Share = Rc<Cell<f64>>;
@@ -42,6 +43,8 @@ mod imp {
         pub dividers: RefCell<HashMap<Divider, (glib::WeakRef<gtk::Paned>, Share)>>,
         /// A pane that a person closes here: the keyboard may go on to the next one's terminal.
         pub closed_here: RefCell<Option<PaneId>>,
+        /// Whether there ever was a current pane.
+        pub begun: Cell<bool>,
         /// Tabs are being brought in line: what happens to them is no person's doing.
         pub reconciling: Cell<bool>,
     }
@@ -155,8 +158,8 @@ impl Panes {
         })
     }
 
-    /// Shows a pane and puts the keyboard into its terminal.
-    pub fn show_pane(&self, id: &PaneId) {
+    /// Shows a pane, and puts the keyboard where it goes with it.
+    pub fn show_pane(&self, id: &PaneId, why: Shown) {
         let imp = self.imp();
         let page = imp
             .shown
@@ -167,8 +170,20 @@ impl Panes {
         let Some(page) = page else { return };
         self.set_current(Some(id.clone()));
         imp.tabs.set_selected_page(&page);
-        if let Some(view) = self.current() {
-            view.focus_terminal();
+        let adrift = self.focus().is_none();
+        self.put_keyboard(keyboard::goes(why, adrift));
+    }
+
+    fn focus(&self) -> Option<gtk::Widget> {
+        self.root().and_then(|root| root.focus())
+    }
+
+    fn put_keyboard(&self, place: Keyboard) {
+        let Some(view) = self.current() else { return };
+        match place {
+            Keyboard::Terminal => view.focus_terminal(),
+            Keyboard::Strip => view.rest(),
+            Keyboard::Stays => {}
         }
     }
 
@@ -185,7 +200,7 @@ impl Panes {
         let Some(digit) = keys::digit(&self.display(), key, code) else {
             return false;
         };
-        let focus = self.root().and_then(|root| root.focus());
+        let focus = self.focus();
         let view = self
             .current()
             .filter(|view| focus.is_some_and(|focus| focus.is_ancestor(view)));
@@ -247,7 +262,7 @@ impl Panes {
         imp.tabs.connect_selected_page_notify(clone!(
             #[weak(rename_to = panes)]
             self,
-            move |_| panes.page_selected()
+            move |_| panes.page_selected(Shown::Chosen, false)
         ));
         imp.tabs.connect_page_reordered(clone!(
             #[weak(rename_to = panes)]
@@ -296,7 +311,8 @@ impl Panes {
         workspace.set_layout(layout);
     }
 
-    fn page_selected(&self) {
+    /// Another tab is the selected one: its first pane is the current one. `adrift`: see [`keyboard::goes`].
+    fn page_selected(&self, why: Shown, adrift: bool) {
         let imp = self.imp();
         if imp.reconciling.get() {
             return;
@@ -318,9 +334,7 @@ impl Panes {
             .is_some_and(|current| panes.contains(current));
         if !stays {
             self.set_current(panes.into_iter().next());
-            if let Some(view) = self.current() {
-                view.focus_terminal();
-            }
+            self.put_keyboard(keyboard::goes(why, adrift));
         }
     }
 
@@ -344,6 +358,9 @@ impl Panes {
         if *self.imp().current.borrow() == id {
             return;
         }
+        if id.is_some() {
+            self.imp().begun.set(true);
+        }
         self.imp().current.replace(id);
         self.emit_by_name::<()>("current-changed", &[]);
     }
@@ -357,6 +374,12 @@ impl Panes {
         if imp.reconciling.replace(true) {
             return;
         }
+        // Moving a widget takes the keyboard from it.
+        let focus = self.focus();
+        let in_current = focus
+            .as_ref()
+            .zip(self.current())
+            .is_some_and(|(focus, view)| focus.is_ancestor(&view));
         let layout = shown_layout(&workspace);
         let mut old = imp.shown.take();
         let mut new = Vec::new();
@@ -403,24 +426,50 @@ impl Panes {
             .as_ref()
             .filter(|id| workspace.pane(id).is_some() && !self.is_in_sight(id))
         {
-            self.show_pane(id);
+            self.show_pane(id, Shown::Moved);
         }
         if before
             .as_ref()
-            .is_none_or(|id| workspace.pane(id).is_none())
+            .is_some_and(|id| workspace.pane(id).is_some())
         {
-            imp.current.replace(None);
-            self.page_selected();
-            if imp.current.borrow().is_none() {
-                self.emit_by_name::<()>("current-changed", &[]);
+            if let Some(focus) = focus.filter(|_| in_current) {
+                self.give_back(&focus);
             }
-            // A pane that somebody else closed may have had the keyboard of a person in mid-sentence: the rest
-            // must not go to whatever program comes next.
-            if before.is_some() && before != imp.closed_here.take() {
-                if let Some(root) = self.root() {
-                    root.set_focus(None::<&gtk::Widget>);
-                }
+            return;
+        }
+        // A pane that somebody else closed may have had the keyboard of a person in mid-sentence: the rest must
+        // not go to whatever program comes next. Not even by the toolkit, which looks for a new place for a
+        // keyboard that has none.
+        let why = if before.is_some() && before == imp.closed_here.take() {
+            Shown::ClosedHere
+        } else if imp.begun.get() {
+            Shown::Vanished
+        } else {
+            Shown::Chosen
+        };
+        imp.current.replace(None);
+        self.page_selected(why, in_current || focus.is_none());
+        if imp.current.borrow().is_none() {
+            self.emit_by_name::<()>("current-changed", &[]);
+            if let Some(root) = self.root().filter(|_| in_current) {
+                root.set_focus(None::<&gtk::Widget>);
             }
+        }
+    }
+
+    /// Gives the keyboard back to what had it before it was moved; nothing but its place has changed for the
+    /// person in it.
+    fn give_back(&self, focus: &gtk::Widget) {
+        if self.focus().as_ref() == Some(focus) {
+            return;
+        }
+        let back = match focus.downcast_ref::<gtk::Text>() {
+            // To grab it would select all of it, and the next letter would replace it.
+            Some(text) => text.grab_focus_without_selecting(),
+            None => focus.grab_focus(),
+        };
+        if !back {
+            self.put_keyboard(keyboard::goes(Shown::Moved, true));
         }
     }
 
@@ -431,19 +480,14 @@ impl Panes {
 
     /// Puts the panes of a tab where its layout says.
     fn fill(&self, workspace: &WorkspaceObject, page: &adw::TabPage, root: &LayoutNode) {
-        let focus = self.root().and_then(|root| root.focus());
+        let focus = self.focus();
         let Some(bin) = page.child().downcast::<adw::Bin>().ok() else {
             return;
         };
         bin.set_child(None::<&gtk::Widget>);
         bin.set_child(Some(&self.part(workspace, root)));
-        // Moving a widget takes the keyboard from it; nothing but its place has changed for the person in it.
         if let Some(focus) = focus.filter(|focus| focus.is_ancestor(&bin)) {
-            match focus.downcast_ref::<gtk::Text>() {
-                // Or the next key would replace all that was typed.
-                Some(entry) => entry.grab_focus_without_selecting(),
-                None => focus.grab_focus(),
-            };
+            self.give_back(&focus);
         }
     }
 

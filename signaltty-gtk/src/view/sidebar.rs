@@ -36,11 +36,13 @@ mod imp {
         fn signals() -> &'static [Signal] {
             static SIGNALS: OnceLock<Vec<Signal>> = OnceLock::new();
             SIGNALS.get_or_init(|| {
-                vec![
-                    Signal::builder("selected")
-                        .param_types([PaneObject::static_type()])
-                        .build(),
-                ]
+                ["chosen", "browsed"]
+                    .map(|name| {
+                        Signal::builder(name)
+                            .param_types([PaneObject::static_type()])
+                            .build()
+                    })
+                    .into()
             })
         }
 
@@ -87,9 +89,18 @@ impl Sidebar {
         self.reconcile();
     }
 
-    /// Connects to a person choosing a pane.
-    pub fn connect_selected(&self, call: impl Fn(&PaneObject) + 'static) {
-        self.connect_local("selected", false, move |values| {
+    /// Connects to a person choosing a pane, with a click or Enter.
+    pub fn connect_chosen(&self, call: impl Fn(&PaneObject) + 'static) {
+        self.connect_pane("chosen", call);
+    }
+
+    /// Connects to a person moving along the list: the keyboard stays in it.
+    pub fn connect_browsed(&self, call: impl Fn(&PaneObject) + 'static) {
+        self.connect_pane("browsed", call);
+    }
+
+    fn connect_pane(&self, signal: &str, call: impl Fn(&PaneObject) + 'static) {
+        self.connect_local(signal, false, move |values| {
             call(&values.get(1)?.get::<PaneObject>().ok()?);
             None
         });
@@ -137,19 +148,27 @@ impl Sidebar {
                 if sidebar.imp().following.get() {
                     return;
                 }
-                if let Some(pane) = row
-                    .and_then(|row| row.downcast_ref::<PaneRow>())
-                    .and_then(PaneRow::pane)
-                {
-                    sidebar.emit_by_name::<()>("selected", &[&pane]);
+                if let Some(row) = row {
+                    sidebar.tell("browsed", row);
                 }
             }
+        ));
+        list.connect_row_activated(clone!(
+            #[weak(rename_to = sidebar)]
+            self,
+            move |_, row| sidebar.tell("chosen", row)
         ));
         let scroller = gtk::ScrolledWindow::new();
         scroller.set_hscrollbar_policy(gtk::PolicyType::Never);
         scroller.set_vexpand(true);
         scroller.set_child(Some(list));
         self.set_child(Some(&scroller));
+    }
+
+    fn tell(&self, signal: &str, row: &gtk::ListBoxRow) {
+        if let Some(pane) = row.downcast_ref::<PaneRow>().and_then(PaneRow::pane) {
+            self.emit_by_name::<()>(signal, &[&pane]);
+        }
     }
 
     /// One row a pane, the same for as long as the pane is there.

@@ -21,6 +21,7 @@ use super::pane_view::PaneView;
 use super::panes::Panes;
 use super::sidebar::Sidebar;
 use crate::model::{Connection, PaneObject, WorkspaceObject};
+use crate::rules::keyboard::Shown;
 use crate::text;
 
 mod imp {
@@ -53,7 +54,7 @@ mod imp {
         pub panes: TemplateChild<Panes>,
         pub workspace: OnceCell<WorkspaceObject>,
         /// A pane to be shown as soon as it is there.
-        pub awaited: RefCell<Option<PaneId>>,
+        pub awaited: RefCell<Option<(PaneId, Shown)>>,
         /// The host has been away for longer than it takes to replace it.
         pub lost_for_long: Cell<bool>,
         /// The pane whose title stands in the header.
@@ -171,15 +172,15 @@ impl Window {
     }
 
     /// Shows a pane, now or as soon as it is there.
-    pub fn show_pane(&self, id: &PaneId) {
+    pub fn show_pane(&self, id: &PaneId, why: Shown) {
         let there = self
             .workspace()
             .is_some_and(|workspace| workspace.pane(id).is_some());
         if there {
             self.imp().awaited.take();
-            self.imp().panes.show_pane(id);
+            self.imp().panes.show_pane(id, why);
         } else {
-            self.imp().awaited.replace(Some(id.clone()));
+            self.imp().awaited.replace(Some((id.clone(), why)));
         }
     }
 
@@ -206,15 +207,20 @@ impl Window {
         imp.sidebar.follow(workspace);
         self.add_controller(shortcuts());
         self.add_controller(self.chords());
-        imp.sidebar.connect_selected(clone!(
+        imp.sidebar.connect_chosen(clone!(
             #[weak(rename_to = window)]
             self,
             move |pane| {
-                window.show_pane(&pane.id());
+                window.show_pane(&pane.id(), Shown::Chosen);
                 if window.imp().flap.is_folded() {
                     window.imp().flap.set_reveal_flap(false);
                 }
             }
+        ));
+        imp.sidebar.connect_browsed(clone!(
+            #[weak(rename_to = window)]
+            self,
+            move |pane| window.show_pane(&pane.id(), Shown::Browsed)
         ));
         imp.panes.connect_current_changed(clone!(
             #[weak(rename_to = window)]
@@ -321,8 +327,8 @@ impl Window {
             self.action_set_enabled(action, any);
         }
         let awaited = imp.awaited.borrow().clone();
-        if let Some(awaited) = awaited {
-            self.show_pane(&awaited);
+        if let Some((id, why)) = awaited {
+            self.show_pane(&id, why);
         }
     }
 
@@ -437,7 +443,7 @@ impl Window {
         };
         let current = self.imp().panes.current().and_then(|view| view.pane_id());
         match workspace.next_waiting(current.as_ref()) {
-            Some(pane) => self.show_pane(&pane.id()),
+            Some(pane) => self.show_pane(&pane.id(), Shown::Chosen),
             None => self.error_bell(),
         }
     }

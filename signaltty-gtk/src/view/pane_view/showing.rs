@@ -223,7 +223,8 @@ impl PaneView {
         }
     }
 
-    pub(super) fn rest(&self) {
+    /// Puts the keyboard to the strip, where keys do nothing.
+    pub fn rest(&self) {
         self.imp().strip.set_focusable(true);
         self.imp().strip.grab_focus();
     }

@@ -8,15 +8,17 @@ use signaltty_core::protocol::params::{PaneParams, PaneSpawnParams};
 
 use super::Window;
 use crate::model::PaneObject;
+use crate::rules::keyboard::Shown;
 use crate::view::new_pane::NewPane;
 
 impl Window {
-    /// Starts a program in a new pane, beside the current one where a direction is given.
+    /// Starts a program in a new pane, beside the current one where a direction is given. `why` it is shown then.
     pub fn open_pane(
         &self,
         argv: Vec<String>,
         cwd: String,
         beside: Option<(PaneId, SplitDirection)>,
+        why: Shown,
     ) {
         let Some(workspace) = self.workspace() else {
             return;
@@ -51,7 +53,7 @@ impl Window {
                                 workspace.set_layout(layout);
                             }
                         }
-                        window.show_pane(&spawned.pane_id);
+                        window.show_pane(&spawned.pane_id, why);
                     }
                     Err(error) => window.tell_failure("The pane was not opened", Some(error)),
                 }
@@ -67,7 +69,7 @@ impl Window {
         dialog.connect_chosen(clone!(
             #[weak(rename_to = window)]
             self,
-            move |argv, folder| window.open_pane(argv, folder, beside.clone())
+            move |argv, folder| window.open_pane(argv, folder, beside.clone(), Shown::Chosen)
         ));
         dialog.present();
     }
