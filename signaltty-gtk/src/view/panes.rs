@@ -257,7 +257,8 @@ impl Panes {
         // Alt and a digit answers; it must never change the tab instead.
         imp.tabs.set_shortcuts(adw::TabViewShortcuts::empty());
         imp.bar.set_view(Some(&imp.tabs));
-        imp.bar.set_autohide(true);
+        // A bar that comes and goes takes rows from every terminal, and a pane that only asks would make it come.
+        imp.bar.set_autohide(false);
         self.set_child(Some(&imp.tabs));
         imp.tabs.connect_selected_page_notify(clone!(
             #[weak(rename_to = panes)]

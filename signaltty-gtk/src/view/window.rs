@@ -317,6 +317,7 @@ impl Window {
             .is_some_and(|workspace| workspace.panes().n_items() > 0);
         imp.stack
             .set_visible_child_name(if any { "panes" } else { "empty" });
+        imp.tab_place.set_visible(any);
         for action in [
             "window.close-pane",
             "window.split-right",
