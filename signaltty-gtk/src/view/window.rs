@@ -47,12 +47,16 @@ mod imp {
         #[template_child]
         pub banner_label: TemplateChild<gtk::Label>,
         #[template_child]
+        pub banner_close: TemplateChild<gtk::Button>,
+        #[template_child]
         pub tab_place: TemplateChild<gtk::Box>,
         #[template_child]
         pub stack: TemplateChild<gtk::Stack>,
         #[template_child]
         pub panes: TemplateChild<Panes>,
         pub workspace: OnceCell<WorkspaceObject>,
+        /// The message that a person hid: it comes again only when it is a different one.
+        pub hidden_message: RefCell<Option<String>>,
         /// A pane to be shown as soon as it is there.
         pub awaited: RefCell<Option<(PaneId, Shown)>>,
         /// The host has been away for longer than it takes to replace it.
@@ -278,6 +282,16 @@ impl Window {
             window.mark_seen();
         });
         // Folded it lies over the panes: it comes when it is called.
+        imp.banner_close.connect_clicked(clone!(
+            #[weak(rename_to = window)]
+            self,
+            move |_| {
+                let imp = window.imp();
+                imp.hidden_message
+                    .replace(Some(imp.banner_label.text().into()));
+                window.reveal_banner(false);
+            }
+        ));
         imp.flap
             .connect_folded_notify(|flap| flap.set_reveal_flap(!flap.is_folded()));
         self.panes_changed();
@@ -408,10 +422,14 @@ impl Window {
             }
             Connection::Lost => Some("The connection to the host was lost. Connecting again…".into()),
         };
+        if message.is_none() {
+            imp.hidden_message.take();
+        }
+        let message = message.filter(|message| imp.hidden_message.borrow().as_ref() != Some(message));
         if let Some(message) = &message {
             imp.banner_label.set_text(message);
         }
-        imp.banner.set_reveal_child(message.is_some());
+        self.reveal_banner(message.is_some());
         imp.lost_for_long.set(false);
         for view in imp.panes.all() {
             view.set_connected(workspace.connection() == Connection::Connected);
@@ -436,6 +454,18 @@ impl Window {
                 }
             ),
         );
+    }
+
+    /// While it is hidden it takes no clicks from what lies under it.
+    fn reveal_banner(&self, reveal: bool) {
+        let banner = &self.imp().banner;
+        // From its button the keyboard must not fall into a terminal.
+        let has_keyboard = RootExt::focus(self).is_some_and(|focus| focus.is_ancestor(&**banner));
+        if !reveal && has_keyboard {
+            self.with_current(PaneView::rest);
+        }
+        banner.set_can_target(reveal);
+        banner.set_reveal_child(reveal);
     }
 
     fn jump(&self) {
