@@ -6,6 +6,7 @@ pub mod feed;
 pub mod guard;
 pub mod hint;
 pub mod keyboard;
+pub mod missing;
 pub mod notice;
 pub mod options;
 pub mod order;

@@ -21,6 +21,8 @@ pub enum Stage {
     Pending,
     /// An answer of ours is on its way.
     Sending,
+    /// The host was started anew and does not have it: its hook may be on the way back.
+    Away,
     /// It ended, or our answer found it ended. Nothing can be sent any more.
     Ended,
 }
@@ -124,6 +126,20 @@ impl DecisionObject {
             .is_some_and(|sent| via == Some(sent.as_str()))
     }
 
+    /// A host that was started anew does not have it yet.
+    pub fn away(&self) {
+        if self.stage() != Stage::Ended {
+            self.set(Stage::Away, self.outcome());
+        }
+    }
+
+    /// The host has it again.
+    pub fn back(&self) {
+        if self.stage() == Stage::Away {
+            self.set(Stage::Pending, self.outcome());
+        }
+    }
+
     /// It ended; nothing can be sent any more.
     pub fn end(&self, outcome: Outcome) {
         self.set(Stage::Ended, Some(outcome));
@@ -173,10 +189,10 @@ impl DecisionObject {
                 tracing::info!(decision = %data.id, %error, "an answer was not applied");
                 let (outcome, still_pending) = words::refused(&error);
                 // Where its end was told meanwhile, the end stands; why ours failed is said with it.
-                let stage = if still_pending && self.stage() == Stage::Sending {
-                    Stage::Pending
-                } else {
-                    Stage::Ended
+                let stage = match self.stage() {
+                    Stage::Sending if still_pending => Stage::Pending,
+                    Stage::Away if still_pending => Stage::Away,
+                    _ => Stage::Ended,
                 };
                 self.set(stage, Some(outcome));
                 false
@@ -186,6 +202,7 @@ impl DecisionObject {
 
     fn set(&self, stage: Stage, outcome: Option<Outcome>) {
         let note = match (&outcome, stage) {
+            (_, Stage::Away) => "The host was started anew: waiting for the question to come back".into(),
             (Some(outcome), _) => outcome.text.clone(),
             (None, Stage::Sending) => "Sending…".into(),
             (None, _) => String::new(),

@@ -120,6 +120,16 @@ impl PaneObject {
         }
     }
 
+    /// The host says that it is different, and a host that was started anew does not have its decision yet: that
+    /// stays, and cannot be answered until it is back.
+    pub fn update_while_away(&self, mut pane: Pane) {
+        pane.decision.clone_from(&self.data().decision);
+        self.set_data(pane);
+        if let Some(decision) = self.decision() {
+            decision.away();
+        }
+    }
+
     /// The host says that something other than its decision is different.
     pub fn update_but_decision(&self, mut pane: Pane) {
         pane.decision.clone_from(&self.data().decision);
@@ -143,7 +153,10 @@ impl PaneObject {
         pane.lifecycle = Lifecycle::Blocked;
         self.set_data(pane);
         match current {
-            Some(current) if current.is(&decision.id) => current.update(decision),
+            Some(current) if current.is(&decision.id) => {
+                current.update(decision);
+                current.back();
+            }
             // What became of the last one stays to be read beside it.
             _ => self.set_decision(Some(DecisionObject::new(decision))),
         }

@@ -15,8 +15,9 @@ use signaltty_core::protocol::method::LayoutSet;
 use signaltty_core::protocol::params::LayoutReply;
 use signaltty_core::protocol::{ClearReason, DecisionCleared, DecisionCreated, Event, Snapshot};
 
-use super::{DecisionObject, PaneObject};
+use super::{DecisionObject, PaneObject, Stage};
 use crate::bridge::{Bridge, Update};
+use crate::rules::missing::{self, Missing};
 use crate::rules::order;
 use crate::words::{self, Outcome, Tone};
 
@@ -57,8 +58,10 @@ mod imp {
         pub by_id: RefCell<HashMap<PaneId, super::PaneObject>>,
         pub layout: RefCell<Layout>,
         pub bridge: OnceCell<Rc<Bridge>>,
-        /// What became of a decision that ended before its pane said so itself.
+        /// The run of the host that the state is of; empty before the first.
         pub epoch: RefCell<String>,
+        /// Decisions that a host which was started anew does not have yet, and when they are given up.
+        pub awaited: RefCell<HashMap<DecisionId, glib::SourceId>>,
     }
 
     impl Default for WorkspaceObject {
@@ -73,6 +76,7 @@ mod imp {
                 layout: RefCell::default(),
                 bridge: OnceCell::new(),
                 epoch: RefCell::default(),
+                awaited: RefCell::default(),
             }
         }
     }
@@ -85,6 +89,12 @@ mod imp {
 
     #[glib::derived_properties]
     impl ObjectImpl for WorkspaceObject {
+        fn dispose(&self) {
+            for (_, timer) in self.awaited.take() {
+                timer.remove();
+            }
+        }
+
         fn signals() -> &'static [Signal] {
             static SIGNALS: OnceLock<Vec<Signal>> = OnceLock::new();
             SIGNALS.get_or_init(|| {
@@ -235,11 +245,11 @@ impl WorkspaceObject {
 
     fn happened(&self, event: Event) {
         match event {
-            Event::PaneCreated { pane } => self.put(pane),
+            Event::PaneCreated { pane } => self.put(pane, false),
             Event::PaneUpdated { pane } => match self.pane(&pane.id) {
                 // Decisions have events of their own, which say how one ended; these say the rest.
                 Some(object) => object.update_but_decision(pane),
-                None => self.put(pane),
+                None => self.put(pane, false),
             },
             Event::PaneExited { pane_id, exit } => {
                 if let Some(pane) = self.pane(&pane_id) {
@@ -278,14 +288,16 @@ impl WorkspaceObject {
             self.remove(&id);
         }
         self.imp().layout.replace(snapshot.layout);
+        let known = self.imp().epoch.replace(snapshot.epoch.clone());
+        let other_run = missing::is_other_run(&known, &snapshot.epoch);
         for pane in snapshot.panes {
-            self.put(pane);
+            self.put(pane, other_run);
         }
-        self.imp().epoch.replace(snapshot.epoch);
         self.emit_by_name::<()>("layout-changed", &[]);
     }
 
-    fn put(&self, pane: Pane) {
+    /// A pane as it is now. `other_run`: as another run of the host has it than before.
+    fn put(&self, pane: Pane, other_run: bool) {
         let Some(object) = self.pane(&pane.id) else {
             let id = pane.id.clone();
             let object = PaneObject::new(pane);
@@ -297,24 +309,52 @@ impl WorkspaceObject {
             return;
         };
         let before = object.decision();
-        // Its end was missed with the connection.
-        if let Some(data) = before.as_ref().and_then(DecisionObject::data) {
-            if pane
-                .decision
-                .as_ref()
-                .is_none_or(|decision| decision.id != data.id)
-            {
-                self.end(
-                    &data,
-                    Outcome {
-                        tone: Tone::Plain,
-                        text: "It ended meanwhile".into(),
-                    },
-                );
+        if let Some((decision, data)) = before.as_ref().and_then(|before| Some((before, before.data()?))) {
+            let now = pane.decision.as_ref().map(|decision| &decision.id);
+            if now != Some(&data.id) {
+                let awaited = decision.stage() == Stage::Away;
+                let over = now.is_some() || pane.exit.is_some();
+                match missing::of(other_run, awaited, over) {
+                    Missing::Awaited => {
+                        object.update_while_away(pane);
+                        if other_run {
+                            self.await_back(&data);
+                        }
+                        return;
+                    }
+                    // Its end was missed with the connection.
+                    Missing::Ended => self.end(&data, ended_meanwhile()),
+                }
             }
         }
         object.update(pane);
         self.announce(&object, before.as_ref());
+    }
+
+    /// Waits for the hook of a decision to come back to a host that was started anew.
+    fn await_back(&self, decision: &Decision) {
+        let weak = self.downgrade();
+        let (pane_id, id) = (decision.pane_id.clone(), decision.id.clone());
+        let timer = glib::timeout_add_local_once(missing::BACK_WITHIN, move || {
+            let Some(workspace) = weak.upgrade() else { return };
+            workspace.imp().awaited.borrow_mut().remove(&id);
+            let decision = workspace
+                .pane(&pane_id)
+                .and_then(|pane| pane.decision())
+                .filter(|decision| decision.is(&id) && decision.stage() == Stage::Away);
+            if let Some(data) = decision.as_ref().and_then(DecisionObject::data) {
+                workspace.end(&data, ended_meanwhile());
+                workspace.count();
+            }
+        });
+        let before = self
+            .imp()
+            .awaited
+            .borrow_mut()
+            .insert(decision.id.clone(), timer);
+        if let Some(before) = before {
+            before.remove();
+        }
     }
 
     fn remove(&self, id: &PaneId) {
@@ -407,5 +447,13 @@ impl WorkspaceObject {
         if self.imp().connection.replace(connection) != connection {
             self.notify_connection();
         }
+    }
+}
+
+/// That a decision ended while there was no connection that could have said how.
+fn ended_meanwhile() -> Outcome {
+    Outcome {
+        tone: Tone::Plain,
+        text: "It ended meanwhile".into(),
     }
 }
