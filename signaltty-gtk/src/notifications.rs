@@ -51,6 +51,8 @@ pub struct Notifier {
 struct Shown {
     pane: PaneId,
     decision: DecisionId,
+    /// What the names of its actions carry, so that none but this notification's count.
+    nonce: String,
     /// When it was shown, on the monotonic clock.
     since: Duration,
     /// What lets our window come to the front, if the server gave it to us.
@@ -214,13 +216,15 @@ impl Notifier {
                 if decision.stage() == Stage::Ended {
                     return;
                 }
-                let notice = notice::of_decision(&data, &pane.title(), server);
+                let nonce = glib::uuid_string_random().to_string();
+                let notice = notice::of_decision(&data, &pane.title(), server, &nonce);
                 let Some(number) = notifier.notify(&notice).await else {
                     return;
                 };
                 let shown = Shown {
                     pane: pane.id(),
                     decision: data.id.clone(),
+                    nonce,
                     since: now(),
                     token: None,
                 };
@@ -250,11 +254,12 @@ impl Notifier {
     /// A person chose an action of a notification.
     fn invoked(self: &Rc<Self>, number: u32, action: &str) {
         // Every program of the session hears of every notification's actions.
-        let Some((pane_id, decision_id, since, token)) =
+        let Some((pane_id, decision_id, nonce, since, token)) =
             self.shown.borrow_mut().get_mut(&number).map(|shown| {
                 (
                     shown.pane.clone(),
                     shown.decision.clone(),
+                    shown.nonce.clone(),
                     shown.since,
                     shown.token.take(),
                 )
@@ -266,7 +271,7 @@ impl Notifier {
             return self.open(&pane_id, token.as_deref());
         }
         let Some((named, option_id)) =
-            notice::read_name(action).filter(|(named, _)| *named == decision_id)
+            notice::read_name(&nonce, action).filter(|(named, _)| *named == decision_id)
         else {
             tracing::warn!(%action, "an action that this notification does not have");
             return;

@@ -55,8 +55,14 @@ pub struct Notice {
     pub actions: Vec<(String, String)>,
 }
 
-/// The notification of a decision.
-pub fn of_decision(decision: &Decision, pane_title: &str, server: Capabilities) -> Notice {
+/// The notification of a decision. `nonce`: what nobody else can know, new for each notification. Where a server
+/// lets any process replace a notification of ours, an action that was put in the place of one of ours lacks it.
+pub fn of_decision(
+    decision: &Decision,
+    pane_title: &str,
+    server: Capabilities,
+    nonce: &str,
+) -> Notice {
     let mut body = text::line_of(&decision.prompt, LINE_CHARS);
     if let Some(detail) = decision.detail.as_deref() {
         let lines: Vec<&str> = detail
@@ -88,7 +94,7 @@ pub fn of_decision(decision: &Decision, pane_title: &str, server: Capabilities) 
         for option in offered(decision) {
             notice
                 .actions
-                .push((name(&decision.id, &option.id), text::line(&option.label)));
+                .push((name(nonce, &decision.id, &option.id), text::line(&option.label)));
         }
     }
     notice
@@ -108,15 +114,16 @@ pub fn plain(summary: &str, body: &str, server: Capabilities) -> Notice {
     }
 }
 
-/// The decision and the option that an action's name carries.
-pub fn read_name(name: &str) -> Option<(DecisionId, String)> {
-    // An id of a decision has no slash.
-    let (decision, option) = name.strip_prefix(ANSWER)?.split_once('/')?;
+/// The decision and the option that an action's name carries, if it is one of the notification with that nonce.
+pub fn read_name(nonce: &str, name: &str) -> Option<(DecisionId, String)> {
+    // Neither a nonce nor an id of a decision has a slash.
+    let (own, rest) = name.strip_prefix(ANSWER)?.split_once('/')?;
+    let (decision, option) = rest.split_once('/').filter(|_| own == nonce)?;
     Some((DecisionId::new(decision).ok()?, option.to_owned()))
 }
 
-fn name(decision: &DecisionId, option: &str) -> String {
-    format!("{ANSWER}{decision}/{option}")
+fn name(nonce: &str, decision: &DecisionId, option: &str) -> String {
+    format!("{ANSWER}{nonce}/{decision}/{option}")
 }
 
 fn offered(decision: &Decision) -> Vec<AnswerOption> {
@@ -142,6 +149,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    const NONCE: &str = "5d1c";
+
+    fn of_decision(decision: &Decision, title: &str, server: Capabilities) -> Notice {
+        super::of_decision(decision, title, server, NONCE)
+    }
 
     const ALL: Capabilities = Capabilities {
         actions: true,
@@ -244,11 +257,21 @@ mod tests {
 
     #[test]
     fn an_actions_name_carries_its_decision_and_its_option() {
-        let name = name(&DecisionId::from_trusted("d.1"), "o/1");
+        let name = name(NONCE, &DecisionId::from_trusted("d.1"), "o/1");
         assert_eq!(
-            read_name(&name),
+            read_name(NONCE, &name),
             Some((DecisionId::from_trusted("d.1"), "o/1".into()))
         );
-        assert_eq!(read_name(OPEN), None);
+        assert_eq!(read_name(NONCE, OPEN), None);
+    }
+
+    #[test]
+    fn an_action_that_somebody_else_could_name_answers_nothing() {
+        let notice = of_decision(&decision(json!({})), "pane", ALL);
+        let (allow, _) = &notice.actions[1];
+        assert!(read_name(NONCE, allow).is_some());
+        assert_eq!(read_name("another", allow), None);
+        assert_eq!(read_name(NONCE, "answer/d.1/allow"), None);
+        assert_eq!(read_name(NONCE, "answer//d.1/allow"), None);
     }
 }
