@@ -63,22 +63,7 @@ pub fn of_decision(
     server: Capabilities,
     nonce: &str,
 ) -> Notice {
-    let mut body = text::line_of(&decision.prompt, LINE_CHARS);
-    if let Some(detail) = decision.detail.as_deref() {
-        let lines: Vec<&str> = detail
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .collect();
-        for line in lines.iter().take(DETAIL_LINES) {
-            body.push('\n');
-            body.push_str(&text::line_of(line, LINE_CHARS));
-        }
-        match lines.len().saturating_sub(DETAIL_LINES) {
-            0 => {}
-            1 => body.push_str("\n… 1 more line"),
-            more => body.push_str(&format!("\n… {more} more lines")),
-        }
-    }
+    let (body, whole) = request(decision);
     let asks = if decision.agent.is_empty() {
         "Asks".to_owned()
     } else {
@@ -91,7 +76,7 @@ pub fn of_decision(
     );
     if server.actions {
         notice.actions.push((OPEN.into(), "Open".into()));
-        for option in offered(decision) {
+        for option in offered(decision, whole) {
             notice
                 .actions
                 .push((name(nonce, &decision.id, &option.id), text::line(&option.label)));
@@ -126,13 +111,60 @@ fn name(nonce: &str, decision: &DecisionId, option: &str) -> String {
     format!("{ANSWER}{nonce}/{decision}/{option}")
 }
 
-fn offered(decision: &Decision) -> Vec<AnswerOption> {
-    let mut whole = decision.clone();
-    whole.options.retain(|option| {
+/// The request in a few lines, and whether it can be judged by them: nothing was cut off, and nothing in it was
+/// hidden.
+fn request(decision: &Decision) -> (String, bool) {
+    let prompt = text::prose(decision.prompt.trim());
+    let mut whole = !prompt.found().any() && prompt.shown.text.chars().count() <= LINE_CHARS;
+    let mut body = text::line_of(&decision.prompt, LINE_CHARS);
+    let Some(detail) = decision.detail.as_deref() else {
+        return (body, whole);
+    };
+    // As the card shows it: what a command must not hide is not the same as what prose may hold.
+    let detail = text::detail(decision.detail_kind, detail);
+    whole &= !detail.found().any();
+    let lines = || {
+        let lines = detail.shown.text.lines();
+        lines.filter(|line| !line.trim().is_empty())
+    };
+    for line in lines().take(DETAIL_LINES) {
+        let (line, cut) = clipped(line);
+        whole &= !cut;
+        body.push('\n');
+        body.push_str(&line);
+    }
+    match lines().count().saturating_sub(DETAIL_LINES) {
+        0 => {}
+        more => {
+            whole = false;
+            let noun = if more == 1 { "line" } else { "lines" };
+            body.push_str(&format!("\n… {more} more {noun}"));
+        }
+    }
+    (body, whole)
+}
+
+/// The beginning of a line, and whether there is more of it.
+fn clipped(line: &str) -> (String, bool) {
+    if line.chars().count() <= LINE_CHARS {
+        return (line.to_owned(), false);
+    }
+    let mut beginning: String = line.chars().take(LINE_CHARS - 1).collect();
+    beginning.push('…');
+    (beginning, true)
+}
+
+/// The options that the notification offers. What can only be seen in part can only be refused.
+fn offered(decision: &Decision, whole: bool) -> Vec<AnswerOption> {
+    let mut shown = decision.clone();
+    shown.options.retain(|option| {
+        let label = text::prose(option.label.trim());
         option.polarity == Polarity::Refuses
-            || text::line(&option.label).chars().count() <= LABEL_CHARS
+            || (whole
+                && !label.found().any()
+                && label.shown.text.chars().count() <= LABEL_CHARS)
     });
-    options::of_notification(&whole)
+    options::of_notification(&shown)
         .into_iter()
         .cloned()
         .collect()
@@ -253,6 +285,43 @@ mod tests {
             "{}",
             notice.body
         );
+        assert_eq!(
+            labels(&notice),
+            ["Open", "Deny"],
+            "what is not shown cannot be granted"
+        );
+    }
+
+    #[test]
+    fn what_is_cut_off_can_only_be_refused_or_opened() {
+        let long = "x".repeat(LINE_CHARS + 1);
+        for members in [json!({ "prompt": long }), json!({ "detail": long })] {
+            let notice = of_decision(&decision(members), "pane", ALL);
+            assert_eq!(labels(&notice), ["Open", "Deny"]);
+            assert!(notice.body.contains('…'), "{}", notice.body);
+        }
+    }
+
+    #[test]
+    fn what_was_hidden_can_only_be_refused_or_opened() {
+        for members in [
+            json!({ "prompt": "Run\u{202e} it?" }),
+            json!({ "detail": "rm\u{200b} x", "detail_kind": "command" }),
+        ] {
+            let notice = of_decision(&decision(members), "pane", ALL);
+            assert_eq!(labels(&notice), ["Open", "Deny"], "{}", notice.body);
+        }
+    }
+
+    #[test]
+    fn a_command_is_shown_as_strictly_as_on_the_card() {
+        // A character that Persian words are written with: it has its place in prose alone.
+        let body = |kind| {
+            let members = json!({ "detail": "می\u{200c}خواهم", "detail_kind": kind });
+            of_decision(&decision(members), "pane", ALL).body
+        };
+        assert!(body("text").contains('\u{200c}'), "{}", body("text"));
+        assert!(!body("command").contains('\u{200c}'), "{}", body("command"));
     }
 
     #[test]
