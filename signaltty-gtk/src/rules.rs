@@ -11,3 +11,4 @@ pub mod notice;
 pub mod options;
 pub mod order;
 pub mod reply;
+pub mod scrolled;

@@ -12,13 +12,6 @@ pub const SENTINEL: &[u8] = b"\x1b[6n";
 
 /// Most bytes of a portion before its sentinel.
 const PORTION_MAX: usize = FEED_MAX - SENTINEL.len();
-/// Resets a terminal: a snapshot of the host begins with it, in place of what the viewer has.
-const RESET: &[u8] = b"\x1bc";
-
-/// Whether the terminal is painted anew somewhere in these bytes.
-pub fn repaints(bytes: &[u8]) -> bool {
-    bytes.windows(RESET.len()).any(|window| window == RESET)
-}
 
 /// Where an incremental reader of a terminal's output stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -238,12 +231,6 @@ mod tests {
     fn a_letter_that_holds_the_byte_of_a_terminator_does_not_end_a_title() {
         assert_eq!(cut("a\x1b]0;\u{dc}ber".as_bytes()), Some(1));
         assert_eq!(cut("a\x1b]0;x\u{9c}b".as_bytes()), Some(9));
-    }
-
-    #[test]
-    fn a_snapshot_is_known_by_the_reset_that_it_begins_with() {
-        assert!(repaints(b"tail\x18\x1bc\x1b[3Jscreen"));
-        assert!(!repaints(b"\x1b[31mc"));
     }
 
     #[test]

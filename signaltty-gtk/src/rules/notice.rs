@@ -77,9 +77,10 @@ pub fn of_decision(
     if server.actions {
         notice.actions.push((OPEN.into(), "Open".into()));
         for option in offered(decision, whole) {
-            notice
-                .actions
-                .push((name(nonce, &decision.id, &option.id), text::line(&option.label)));
+            notice.actions.push((
+                name(nonce, &decision.id, &option.id),
+                text::line(&option.label),
+            ));
         }
     }
     notice
@@ -160,9 +161,7 @@ fn offered(decision: &Decision, whole: bool) -> Vec<AnswerOption> {
     shown.options.retain(|option| {
         let label = text::prose(option.label.trim());
         option.polarity == Polarity::Refuses
-            || (whole
-                && !label.found().any()
-                && label.shown.text.chars().count() <= LABEL_CHARS)
+            || (whole && !label.found().any() && label.shown.text.chars().count() <= LABEL_CHARS)
     });
     options::of_notification(&shown)
         .into_iter()

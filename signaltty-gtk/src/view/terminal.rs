@@ -22,6 +22,7 @@ use crate::bridge::Attachment;
 use crate::model::{Connection, PaneObject, WorkspaceObject};
 use crate::palette;
 use crate::rules::feed::{self, Commit};
+use crate::rules::scrolled::{self, Wish};
 
 /// Lines kept above the screen.
 const SCROLLBACK: i64 = 10_000;
@@ -45,12 +46,17 @@ mod imp {
         pub feeding: RefCell<Option<glib::JoinHandle<()>>>,
         /// Where the feeding task waits for the sentinel's reply.
         pub processed: RefCell<Option<async_channel::Sender<()>>>,
+        /// Whether the present stream can only be looked at.
+        pub watches: Cell<bool>,
         /// The size that the program was told.
         pub told: Cell<Option<Size>>,
         pub resize_timer: RefCell<Option<glib::SourceId>>,
         pub attach_timer: RefCell<Option<glib::SourceId>>,
         /// The key being pressed comes out of the widget as what a reply looks like.
         pub looks_like_reply: Cell<bool>,
+        /// Where a person had scrolled to before the widget was cleared, and since when there are bytes again.
+        pub wish: Cell<Option<Wish>>,
+        pub wished_since: Cell<Option<Duration>>,
         pub handlers: RefCell<Vec<(glib::Object, glib::SignalHandlerId)>>,
     }
 
@@ -260,13 +266,16 @@ impl TerminalView {
         if self.is_mapped() && self.width() == 0 {
             return;
         }
-        let size = self.size().filter(|_| self.is_mapped());
+        // Inside a pane a viewer may look, but neither type nor size.
+        let inside = workspace.inside();
+        imp.watches.set(inside);
+        let size = self.size().filter(|_| self.is_mapped() && !inside);
         imp.told.set(size.or(imp.told.get()));
         let Attachment { output, input } = bridge.attach(PaneAttachParams {
             pane_id: pane.id(),
             size,
             colors: Some(palette::wire(adw::StyleManager::default().is_dark())),
-            input: true,
+            input: !inside,
         });
         imp.input.replace(Some(input));
         let (processed, reply) = async_channel::bounded(1);
@@ -338,7 +347,10 @@ impl TerminalView {
     }
 
     fn typed(&self, bytes: Vec<u8>) {
+        // Whoever types wants to see the bottom.
+        self.imp().wish.set(None);
         let input = self.imp().input.borrow().clone();
+        let input = input.filter(|_| !self.imp().watches.get());
         let full = input.is_none_or(|input| input.try_send(bytes).is_err());
         if full {
             self.error_bell();
@@ -350,6 +362,7 @@ impl TerminalView {
         let imp = self.imp();
         let Some(size) = self.size() else { return };
         if imp.told.get() == Some(size)
+            || imp.watches.get()
             || imp.input.borrow().is_none()
             || imp.resize_timer.borrow().is_some()
         {
@@ -401,19 +414,56 @@ impl TerminalView {
 
     /// Begins a stream: what is on the widget is another one's.
     fn begin(&self) {
+        self.wish(self.scrolled().0);
         self.imp().terminal.reset(true, true);
     }
 
-    /// How many rows above the bottom a person has scrolled, if they have.
-    fn rows_back(&self) -> Option<f64> {
-        let at = self.imp().terminal.vadjustment()?;
-        Some(at.upper() - at.page_size() - at.value()).filter(|rows| *rows >= 1.0)
+    /// How many rows above the bottom the view is, and how many lines there are above the screen.
+    fn scrolled(&self) -> (f64, f64) {
+        self.imp().terminal.vadjustment().map_or((0.0, 0.0), |at| {
+            let bottom = at.upper() - at.page_size();
+            (bottom - at.value(), bottom - at.lower())
+        })
     }
 
-    /// Puts the view back to as many rows above the bottom as a person had scrolled.
+    /// Puts the view to so many rows above the bottom.
     fn scroll_back(&self, rows: f64) {
         if let Some(at) = self.imp().terminal.vadjustment() {
             at.set_value((at.upper() - at.page_size() - rows).max(at.lower()));
         }
     }
+
+    /// The widget is about to be cleared: it was so many rows above the bottom. An older wish, that could not be
+    /// followed yet, stands.
+    fn wish(&self, back: f64) {
+        let imp = self.imp();
+        imp.wish.set(imp.wish.get().or_else(|| Wish::new(back)));
+        imp.wished_since.set(None);
+    }
+
+    /// Whether bytes came since the widget was cleared, and there are still too few lines for its old place.
+    fn waits_for_lines(&self) -> bool {
+        self.imp().wish.get().is_some() && self.imp().wished_since.get().is_some()
+    }
+
+    /// Takes up the place that a person had scrolled to, if there is enough to scroll. `still`: nothing came for a
+    /// while.
+    fn settle(&self, still: bool) {
+        let imp = self.imp();
+        let Some(wish) = imp.wish.get() else { return };
+        let now = now();
+        let since = imp.wished_since.get().unwrap_or(now);
+        imp.wished_since.set(Some(since));
+        let (back, lines) = self.scrolled();
+        match wish.settle(lines, back, still, now.saturating_sub(since)) {
+            scrolled::Outcome::Wait => return,
+            scrolled::Outcome::To(rows) => self.scroll_back(rows),
+            scrolled::Outcome::Drop => {}
+        }
+        imp.wish.set(None);
+    }
+}
+
+fn now() -> Duration {
+    Duration::from_micros(u64::try_from(glib::monotonic_time()).unwrap_or(0))
 }
