@@ -151,7 +151,10 @@ impl Application {
                 return self.quit();
             }
         };
-        match Bridge::start(start) {
+        match Bridge::start(
+            start,
+            !host_program::inside(std::env::var_os(host_program::PANE_ENV)),
+        ) {
             Ok((bridge, updates)) => {
                 let workspace = WorkspaceObject::new(bridge, updates);
                 // Startup happens once.

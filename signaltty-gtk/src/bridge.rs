@@ -74,11 +74,14 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// Starts the runtime and its first attempt to connect.
+    /// Starts the runtime and its first attempt to connect. `may_start`: a host is started where none runs.
     ///
     /// # Errors
     /// The system gives no thread.
-    pub fn start(start: StartHost) -> std::io::Result<(Self, async_channel::Receiver<Update>)> {
+    pub fn start(
+        start: StartHost,
+        may_start: bool,
+    ) -> std::io::Result<(Self, async_channel::Receiver<Update>)> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("signaltty-bridge")
@@ -87,7 +90,7 @@ impl Bridge {
         let (updates, received) = async_channel::bounded(UPDATES_MAX);
         let (set_link, link) = watch::channel(None);
         let socket = start.socket.clone();
-        runtime.spawn(keep_connected(start, updates, set_link));
+        runtime.spawn(keep_connected(start, may_start, updates, set_link));
         Ok((
             Self {
                 runtime: Some(runtime),
@@ -101,14 +104,21 @@ impl Bridge {
     /// Calls a method. The future may be awaited on the main loop.
     ///
     /// # Errors
-    /// As [`Client::call`]; [`ClientError::Lost`] while there is no connection.
+    /// As [`Client::call`]; [`ClientError::NoHost`] while there is no connection: then nothing was sent.
     pub async fn call<M>(&self, params: M::Params) -> Result<M::Reply, ClientError>
     where
         M: Method,
         M::Params: Send + 'static,
         M::Reply: Send + 'static,
     {
-        let client = self.link.borrow().clone().ok_or(ClientError::Lost)?;
+        let client = self
+            .link
+            .borrow()
+            .clone()
+            .ok_or_else(|| ClientError::NoHost {
+                socket: self.socket.display().to_string(),
+                source: std::io::ErrorKind::NotConnected.into(),
+            })?;
         let runtime = self.runtime.as_ref().ok_or(ClientError::Lost)?;
         let call = runtime.spawn(async move { client.call::<M>(params).await });
         call.await.unwrap_or(Err(ClientError::Lost))
@@ -147,13 +157,14 @@ type Known = Option<(String, u64)>;
 
 async fn keep_connected(
     start: StartHost,
+    mut may_start: bool,
     updates: async_channel::Sender<Update>,
     link: watch::Sender<Option<Client>>,
 ) {
     let mut known: Known = None;
     let mut pause = RETRY_FIRST;
     loop {
-        match connect(&start, &known).await {
+        match connect(&start, may_start, &known).await {
             Ok((client, mut events, subscribed)) => {
                 pause = RETRY_FIRST;
                 let whole = match subscribed {
@@ -164,6 +175,8 @@ async fn keep_connected(
                     Subscribed::Since { .. } => None,
                 };
                 let hello = client.hello().clone();
+                // A host that was started from inside a pane would end with it, and count as a part of it.
+                may_start &= !hello.inside;
                 link.send_replace(Some(client));
                 if updates.send(Update::Connected(hello, whole)).await.is_err() {
                     return;
@@ -207,9 +220,15 @@ async fn keep_connected(
 
 async fn connect(
     start: &StartHost,
+    may_start: bool,
     known: &Known,
 ) -> Result<(Client, Events, Subscribed), ClientError> {
-    let (client, events) = client::connect_or_start(start, hello(Role::Operator)).await?;
+    let hello = hello(Role::Operator);
+    let (client, events) = if may_start {
+        client::connect_or_start(start, hello).await?
+    } else {
+        Client::connect(&start.socket, hello).await?
+    };
     let (epoch, from) = known.clone().unzip();
     let subscribed = client.subscribe(SubscribeParams { epoch, from }).await?;
     Ok((client, events, subscribed))

@@ -300,7 +300,14 @@ pub fn superseded() -> Outcome {
 pub fn refused(error: &ClientError) -> (Outcome, bool) {
     match error {
         ClientError::Refused(error) => of_refusal(error),
-        ClientError::Lost | ClientError::NoHost { .. } => (
+        ClientError::NoHost { .. } => (
+            Outcome::new(
+                Tone::Warning,
+                "Not sent: there is no connection to the host",
+            ),
+            true,
+        ),
+        ClientError::Lost => (
             Outcome::new(
                 Tone::Warning,
                 "The connection was lost while sending: it is not known whether it arrived",
@@ -449,6 +456,12 @@ mod tests {
     fn what_is_not_known_is_not_claimed() {
         let (outcome, still) = refused(&ClientError::Lost);
         assert!(outcome.text.contains("not known"));
+        assert!(still);
+        let (outcome, still) = refused(&ClientError::NoHost {
+            socket: "host.sock".into(),
+            source: std::io::ErrorKind::NotConnected.into(),
+        });
+        assert_eq!(outcome.text, "Not sent: there is no connection to the host");
         assert!(still);
     }
 
