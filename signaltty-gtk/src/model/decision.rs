@@ -202,7 +202,9 @@ impl DecisionObject {
 
     fn set(&self, stage: Stage, outcome: Option<Outcome>) {
         let note = match (&outcome, stage) {
-            (_, Stage::Away) => "The host was started anew: waiting for the question to come back".into(),
+            (_, Stage::Away) => {
+                "The host was started anew: waiting for the question to come back".into()
+            }
             (Some(outcome), _) => outcome.text.clone(),
             (None, Stage::Sending) => "Sending…".into(),
             (None, _) => String::new(),

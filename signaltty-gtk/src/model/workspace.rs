@@ -309,7 +309,10 @@ impl WorkspaceObject {
             return;
         };
         let before = object.decision();
-        if let Some((decision, data)) = before.as_ref().and_then(|before| Some((before, before.data()?))) {
+        if let Some((decision, data)) = before
+            .as_ref()
+            .and_then(|before| Some((before, before.data()?)))
+        {
             let now = pane.decision.as_ref().map(|decision| &decision.id);
             if now != Some(&data.id) {
                 let awaited = decision.stage() == Stage::Away;
@@ -336,7 +339,9 @@ impl WorkspaceObject {
         let weak = self.downgrade();
         let (pane_id, id) = (decision.pane_id.clone(), decision.id.clone());
         let timer = glib::timeout_add_local_once(missing::BACK_WITHIN, move || {
-            let Some(workspace) = weak.upgrade() else { return };
+            let Some(workspace) = weak.upgrade() else {
+                return;
+            };
             workspace.imp().awaited.borrow_mut().remove(&id);
             let decision = workspace
                 .pane(&pane_id)

@@ -6,6 +6,7 @@
 mod opening;
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashSet;
 
 use adw::prelude::*;
 use adw::subclass::prelude::*;
@@ -57,6 +58,8 @@ mod imp {
         pub workspace: OnceCell<WorkspaceObject>,
         /// The message that a person hid: it comes again only when it is a different one.
         pub hidden_message: RefCell<Option<String>>,
+        /// Panes that the host is being told of as seen.
+        pub marking: RefCell<HashSet<PaneId>>,
         /// A pane to be shown as soon as it is there.
         pub awaited: RefCell<Option<(PaneId, Shown)>>,
         /// The host has been away for longer than it takes to replace it.
@@ -425,7 +428,8 @@ impl Window {
         if message.is_none() {
             imp.hidden_message.take();
         }
-        let message = message.filter(|message| imp.hidden_message.borrow().as_ref() != Some(message));
+        let message =
+            message.filter(|message| imp.hidden_message.borrow().as_ref() != Some(message));
         if let Some(message) = &message {
             imp.banner_label.set_text(message);
         }
@@ -481,7 +485,8 @@ impl Window {
 
     /// A pane that a person looks at has nothing unread; that is all that looking changes.
     fn mark_seen(&self) {
-        let Some(workspace) = self.workspace() else {
+        // From inside a pane it may not.
+        let Some(workspace) = self.workspace().filter(|workspace| !workspace.inside()) else {
             return;
         };
         let Some(bridge) = workspace.bridge() else {
@@ -492,15 +497,25 @@ impl Window {
             if !pane.data().attention.contains(&Attention::Unread) || !self.sees(&pane.id()) {
                 continue;
             }
+            // Every event comes by here; one call says it all.
+            if !self.imp().marking.borrow_mut().insert(pane.id()) {
+                continue;
+            }
             let bridge = bridge.clone();
-            glib::spawn_future_local(async move {
-                if let Err(error) = bridge
-                    .call::<PaneMarkSeen>(PaneParams { pane_id: pane.id() })
-                    .await
-                {
-                    tracing::debug!(%error, "a pane could not be marked as seen");
+            glib::spawn_future_local(clone!(
+                #[weak(rename_to = window)]
+                self,
+                async move {
+                    let pane_id = pane.id();
+                    let params = PaneParams {
+                        pane_id: pane_id.clone(),
+                    };
+                    if let Err(error) = bridge.call::<PaneMarkSeen>(params).await {
+                        tracing::debug!(%error, "a pane could not be marked as seen");
+                    }
+                    window.imp().marking.borrow_mut().remove(&pane_id);
                 }
-            });
+            ));
         }
     }
 
