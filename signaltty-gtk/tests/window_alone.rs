@@ -73,4 +73,9 @@ scenarios! {
     the_jump_goes_to_the_longest_waiting_pane
     splitting_moves_terminals_and_makes_none_anew
     a_flood_of_output_leaves_the_window_responsive
+    the_rest_of_a_sentence_reaches_no_terminal_when_its_pane_goes
+    looking_along_the_sidebar_leaves_the_keyboard_in_it
+    a_process_that_calls_for_a_pane_gets_no_keyboard_into_its_terminal
+    neither_a_question_from_outside_nor_a_lost_host_takes_rows_from_a_terminal
+    a_question_outlives_a_restart_of_its_host
 }

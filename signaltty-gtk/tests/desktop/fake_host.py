@@ -29,6 +29,7 @@ class FakeHost:
         self.viewers = {}
         self.hold_answers = False
         self.answer_error = None
+        self.silent = False
         self._held = []
         self._counter = 0
         self._connections = set()
@@ -84,6 +85,19 @@ class FakeHost:
     def resizes(self):
         """Parameters of every `pane.resize` so far."""
         return [params for method, params in list(self.calls) if method == "pane.resize"]
+
+    def close(self, pane_id):
+        """Closes a pane, as another client or the end of its only question does."""
+        self._do(self._close_pane, pane_id)
+
+    def restart(self):
+        """Becomes another run of the host: it knows its panes, and no decision until that comes back."""
+        self._do(self._restart)
+
+    def fall_silent(self):
+        """Ends every connection, takes new ones, and says nothing."""
+        self.silent = True
+        self.drop_all()
 
     def drop_all(self):
         """Ends every connection, as a host that is killed does."""
@@ -159,6 +173,18 @@ class FakeHost:
         self.layout = layout
         self._event("layout.changed", {"layout": self.layout})
 
+    def _close_pane(self, pane_id):
+        self.panes.pop(pane_id, None)
+        self._event("pane.closed", {"pane_id": pane_id})
+
+    def _restart(self):
+        self.epoch = f"fake-{time.monotonic_ns()}"
+        self.seq = 0
+        for pane in self.panes.values():
+            pane.pop("decision", None)
+            pane.update(lifecycle="working", attention=[])
+        self._drop_all()
+
     def _drop_all(self):
         for writer in list(self._connections):
             writer.transport.abort()
@@ -173,6 +199,8 @@ class FakeHost:
         self._connections.add(writer)
         try:
             while line := await reader.readline():
+                if self.silent:
+                    continue
                 request = json.loads(line)
                 method, params = request["method"], request.get("params") or {}
                 self.calls.append((method, params))
@@ -217,8 +245,7 @@ class FakeHost:
                                       {"argv": params["argv"], "cwd": params["cwd"], "lifecycle": "unknown"})
             self._reply(writer, request, {"pane_id": pane_id})
         elif method == "pane.close":
-            self.panes.pop(params["pane_id"], None)
-            self._event("pane.closed", {"pane_id": params["pane_id"]})
+            self._close_pane(params["pane_id"])
             self._reply(writer, request, {})
         elif method == "pane.mark_seen":
             pane = self.panes[params["pane_id"]]

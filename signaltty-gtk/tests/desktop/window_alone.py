@@ -450,6 +450,100 @@ def a_flood_of_output_leaves_the_window_responsive(scene):
         assert "did not say that it was done" not in log.read()
 
 
+def the_rest_of_a_sentence_reaches_no_terminal_when_its_pane_goes(scene):
+    host, desk = scene.host, scene.desk
+    other = host.pane("from a script", terminal=False)
+    host.ask(other, "d1", "Which one?", detail="make")
+    desk.find("^1 pane asks$", "button")
+    desk.key(["ctrl+shift+j"])
+    desk.find("^from a script · SignalTTY$", "frame")
+    scene.into_reply()
+    desk.type("use the sta")
+    host.close(other)
+    desk.find("^fix the parser · SignalTTY$", "frame")
+    desk.type("ging")
+    desk.key(["Return"])
+    scene.never(lambda: scene.typed(), "the rest of the sentence reached a terminal")
+    desk.key(["Escape"])
+    desk.type("on")
+    scene.until(lambda: scene.typed() == "on", f"Esc leads on into the terminal: {scene.typed()!r}")
+
+
+def looking_along_the_sidebar_leaves_the_keyboard_in_it(scene):
+    host, desk, pane = scene.host, scene.desk, scene.pane
+    other = host.pane("from a script", terminal=False)
+    host.ask(other, "d1", "Which one?", detail="make")
+    desk.find("^1 pane asks$", "button")
+    desk.key(["ctrl+shift+j"])
+    desk.find("^from a script · SignalTTY$", "frame")
+    for _ in range(30):
+        if "list item" in (desk.focused() or {}).get("role", ""):
+            break
+        desk.key(["shift+Tab"])
+    assert "list item" in desk.focused()["role"], desk.focused()
+    # The one that asks is the first.
+    desk.key(["Down"])
+    desk.find("^fix the parser · SignalTTY$", "frame")
+    desk.type("x")
+    scene.never(lambda: scene.typed(), "a letter typed in the list reached a terminal")
+    desk.key(["Return"])
+    desk.type("y")
+    scene.until(lambda: scene.typed() == "y", f"Enter leads into the terminal: {scene.typed()!r}")
+
+
+def a_process_that_calls_for_a_pane_gets_no_keyboard_into_its_terminal(scene):
+    host, desk, pane = scene.host, scene.desk, scene.pane
+    other = host.pane("notes")
+    desk.find("^notes, ", "list item")
+    scene.focus_terminal()
+    desk.launch([scene.program, "--pane", other])
+    desk.find("^notes · SignalTTY$", "frame")
+    desk.type("y")
+    desk.key(["Return"])
+    scene.never(lambda: host.typed[pane] + host.typed[other], "the keyboard was moved into a terminal")
+
+
+def neither_a_question_from_outside_nor_a_lost_host_takes_rows_from_a_terminal(scene):
+    host, desk, pane = scene.host, scene.desk, scene.pane
+    before, sizes = desk.extents("^Terminal$"), len(host.resizes())
+    other = host.pane("from a script", terminal=False)
+    host.ask(other, "d1", "Which one?")
+    desk.find("^from a script, ", "list item")
+    scene.settled()
+    assert desk.extents("^Terminal$") == before
+    host.close(other)
+    desk.gone("^from a script, ", "list item")
+    host.fall_silent()
+    desk.find("^The connection to the host was lost", "label")
+    scene.settled()
+    assert desk.extents("^Terminal$") == before
+    assert host.resizes()[sizes:] == [], host.resizes()[sizes:]
+    desk.click("^Hide this message$")
+
+
+def a_question_outlives_a_restart_of_its_host(scene):
+    host, desk, pane = scene.host, scene.desk, scene.pane
+    host.ask(pane, "d1", "Run this?", detail="make")
+    desk.ready(ALLOW)
+    scene.into_reply()
+    desk.type("use staging")
+    host.restart()
+    desk.find("waiting for the question to come back", "label")
+    desk.key(["Return"])
+    host.ask(pane, "d1", "Run this?", detail="make")
+    desk.ready(ALLOW)
+    assert scene.reply_text() == "use staging"
+    assert host.answers() == [], "it answered nothing while it was away"
+    desk.key(["Return"])
+    assert scene.answers(1)[0]["text"] == "use staging"
+    # One that does not come back is given up.
+    host.ask(pane, "d2", "And this?", detail="make")
+    desk.ready(ALLOW)
+    host.restart()
+    desk.gone(ALLOW, "button")
+    desk.find("It ended meanwhile", "label")
+
+
 def forge(number, action):
     """Sends ActionInvoked to everybody from a connection that does not own the service's name."""
     from gi.repository import Gio, GLib
