@@ -242,7 +242,13 @@ class Desktop:
 
     def all(self, name, role=None, within=None):
         """Describes every match there is now."""
-        return [self._describe(node) for node in self._matches(name, role, within)]
+        found = []
+        for node in self._matches(name, role, within):
+            try:
+                found.append(self._describe(node))
+            except self._glib.Error:
+                continue  # it went away while we looked
+        return found
 
     def has(self, name, role=None, within=None):
         """Whether there is a match now."""
