@@ -459,11 +459,9 @@ impl Panes {
     }
 
     /// Gives the keyboard back to what had it before it was moved; nothing but its place has changed for the
-    /// person in it.
+    /// person in it. Also where it seems to have it still: the window looks for another place in its next turn, and
+    /// only stops where the keyboard is put somewhere.
     fn give_back(&self, focus: &gtk::Widget) {
-        if self.focus().as_ref() == Some(focus) {
-            return;
-        }
         let back = match focus.downcast_ref::<gtk::Text>() {
             // To grab it would select all of it, and the next letter would replace it.
             Some(text) => text.grab_focus_without_selecting(),
