@@ -29,12 +29,18 @@ fn ask(world: &World, arguments: &[&str]) -> Child {
 #[track_caller]
 fn pending(world: &World) -> Json {
     let mut client = world.client();
-    until("it asks", || client.must("decision.list", json!({}))["decisions"].get(0).cloned())
+    until("it asks", || {
+        client.must("decision.list", json!({}))["decisions"]
+            .get(0)
+            .cloned()
+    })
 }
 
 #[track_caller]
 fn code(done: &Output) -> i32 {
-    done.status.code().unwrap_or_else(|| panic!("ended by a signal: {}", harness::world::text(done)))
+    done.status
+        .code()
+        .unwrap_or_else(|| panic!("ended by a signal: {}", harness::world::text(done)))
 }
 
 #[test]
@@ -45,7 +51,12 @@ fn yes_is_success_and_no_is_failure() {
         let decision = pending(&world);
         assert_eq!(decision["prompt"], "Deploy?");
         assert_eq!(decision["answerable"], true);
-        let labels: Vec<_> = decision["options"].as_array().unwrap().iter().map(|o| o["label"].clone()).collect();
+        let labels: Vec<_> = decision["options"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|o| o["label"].clone())
+            .collect();
         assert_eq!(labels, [json!("Yes"), json!("No")]);
         let answered = world.cli(["answer", "--option", answer]);
         assert_eq!(code(&answered), 0, "{}", harness::world::text(&answered));
@@ -61,15 +72,25 @@ fn an_exact_yes_names_the_option_and_another_word_refuses() {
         let asking = ask(&world, &["Deploy?"]);
         pending(&world);
         assert_eq!(code(&world.cli(["answer", "--text", text])), 0, "{text}");
-        assert_eq!(code(&asking.wait_with_output().unwrap()), expected, "{text}");
+        assert_eq!(
+            code(&asking.wait_with_output().unwrap()),
+            expected,
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn options_of_its_own_come_back_by_id_with_the_reason() {
     let world = World::with_host();
-    let arguments =
-        ["Where to?", "--option", "staging=Staging:grants", "--option", "nowhere=Do not deploy:refuses", "--json"];
+    let arguments = [
+        "Where to?",
+        "--option",
+        "staging=Staging:grants",
+        "--option",
+        "nowhere=Do not deploy:refuses",
+        "--json",
+    ];
     let asking = ask(&world, &arguments);
     pending(&world);
     assert_eq!(code(&world.cli(["answer", "--text", "Do not deploy"])), 0);
@@ -82,7 +103,10 @@ fn options_of_its_own_come_back_by_id_with_the_reason() {
     assert_eq!(code(&world.cli(["answer", "--text", "not on a Friday"])), 0);
     let done = asking.wait_with_output().unwrap();
     let said: Json = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!((code(&done), &said["option_id"], &said["text"]), (1, &json!("nowhere"), &json!("not on a Friday")));
+    assert_eq!(
+        (code(&done), &said["option_id"], &said["text"]),
+        (1, &json!("nowhere"), &json!("not on a Friday"))
+    );
 }
 
 #[test]
@@ -90,18 +114,30 @@ fn nobody_in_time_is_code_4() {
     let world = World::with_host();
     let mut watcher = world.client();
     watcher.subscribe();
-    let done = ask(&world, &["Deploy?", "--timeout", "1"]).wait_with_output().unwrap();
+    let done = ask(&world, &["Deploy?", "--timeout", "1"])
+        .wait_with_output()
+        .unwrap();
     assert_eq!(code(&done), 4, "{}", harness::world::text(&done));
     let cleared = watcher.event("decision.cleared", |_| true);
     assert_eq!(cleared["reason"], "expired");
-    assert_eq!(watcher.must("pane.list", json!({}))["panes"], json!([]), "its pane goes with it");
+    assert_eq!(
+        watcher.must("pane.list", json!({}))["panes"],
+        json!([]),
+        "its pane goes with it"
+    );
 }
 
 #[test]
 fn asking_in_a_pane_that_is_not_there_is_code_6_or_3() {
     let world = World::with_host();
-    let done = ask(&world, &["Deploy?", "--pane", "nowhere"]).wait_with_output().unwrap();
-    assert!(matches!(code(&done), 3 | 6), "{}", harness::world::text(&done));
+    let done = ask(&world, &["Deploy?", "--pane", "nowhere"])
+        .wait_with_output()
+        .unwrap();
+    assert!(
+        matches!(code(&done), 3 | 6),
+        "{}",
+        harness::world::text(&done)
+    );
 }
 
 #[test]
@@ -121,13 +157,19 @@ fn an_asker_that_goes_away_takes_its_question_along() {
 fn a_script_in_a_pane_asks_there_and_goes_on() {
     let world = World::with_host();
     let program = harness::world::program("signaltty");
-    let script = format!("{} ask 'Deploy?' && echo DEPLOYED || echo REFUSED", program.display());
+    let script = format!(
+        "{} ask 'Deploy?' && echo DEPLOYED || echo REFUSED",
+        program.display()
+    );
     for (option, word) in [("yes", "DEPLOYED"), ("no", "REFUSED")] {
         let pane = world.spawn(&["sh", "-c", &format!("{script}; sleep 600")], &[]);
         let decision = pane.await_decision();
         assert_eq!(decision["pane_id"], pane.id.as_str());
         let size = pane.tty_size();
-        assert_eq!(code(&world.cli(["answer", &pane.id, "--option", option])), 0);
+        assert_eq!(
+            code(&world.cli(["answer", &pane.id, "--option", option])),
+            0
+        );
         pane.await_screen(word);
         assert_eq!(pane.tty_size(), size);
         pane.await_no_decision();
@@ -160,9 +202,16 @@ fn answer_says_what_it_answers_and_refuses_to_guess_between_two_panes() {
         .clone();
     let pane = decision["pane_id"].as_str().unwrap();
     let answered = world.cli(["answer", pane, "--option", "no"]);
-    assert!(harness::world::text(&answered).contains("Deploy the second?"), "{}", harness::world::text(&answered));
+    assert!(
+        harness::world::text(&answered).contains("Deploy the second?"),
+        "{}",
+        harness::world::text(&answered)
+    );
     assert_eq!(second.wait().unwrap().code(), Some(1));
-    assert!(first.try_wait().unwrap().is_none(), "the other question was answered as well");
+    assert!(
+        first.try_wait().unwrap().is_none(),
+        "the other question was answered as well"
+    );
     // An option that it does not have answers nothing.
     assert_ne!(code(&world.cli(["answer", "--option", "maybe"])), 0);
     assert!(first.try_wait().unwrap().is_none());

@@ -30,7 +30,11 @@ fn a_pane_is_opened_listed_read_typed_into_and_closed() {
 
     // By id, by a unique prefix, by title.
     let prefix = &pane[..pane.len() - 1];
-    for (name, word) in [(pane.as_str(), "one"), (prefix, "two"), ("my shell", "three")] {
+    for (name, word) in [
+        (pane.as_str(), "one"),
+        (prefix, "two"),
+        ("my shell", "three"),
+    ] {
         assert!(world.cli(["send", name, word, "--enter"]).status.success());
         // By the terminal, and by the program.
         until("it is echoed twice", || {
@@ -59,14 +63,23 @@ fn exit_codes_tell_what_went_wrong() {
         (&["ls"], 0),
     ] {
         let done = world.command("signaltty").args(arguments).output().unwrap();
-        assert_eq!(done.status.code(), Some(code), "{arguments:?}: {}", text(&done));
+        assert_eq!(
+            done.status.code(),
+            Some(code),
+            "{arguments:?}: {}",
+            text(&done)
+        );
     }
 }
 
 #[test]
 fn the_first_client_starts_the_host_and_a_hook_does_not() {
     let world = World::new();
-    let done = world.command("signaltty").args(["new", "--", "sleep", "600"]).output().unwrap();
+    let done = world
+        .command("signaltty")
+        .args(["new", "--", "sleep", "600"])
+        .output()
+        .unwrap();
     assert!(done.status.success(), "{}", text(&done));
     assert_eq!(world.cli_json(["ls"])["panes"].as_array().unwrap().len(), 1);
 }
@@ -75,7 +88,10 @@ fn the_first_client_starts_the_host_and_a_hook_does_not() {
 fn attach_shows_the_pane_types_into_it_and_ends_with_it() {
     use std::io::{Read as _, Write as _};
     let world = World::with_host();
-    let pane = world.spawn(&["sh", "-c", "echo ready; read line; echo heard $line"], &[]);
+    let pane = world.spawn(
+        &["sh", "-c", "echo ready; read line; echo heard $line"],
+        &[],
+    );
     pane.await_screen("ready");
     // `attach` wants a terminal of its own: python3 gives it one.
     let run = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
@@ -97,7 +113,12 @@ fn attach_shows_the_pane_types_into_it_and_ends_with_it() {
         output.read_exact(&mut byte).unwrap();
         shown.extend(byte);
     }
-    attached.stdin.as_mut().unwrap().write_all(b"words\r").unwrap();
+    attached
+        .stdin
+        .as_mut()
+        .unwrap()
+        .write_all(b"words\r")
+        .unwrap();
     pane.await_screen("heard words");
     output.read_to_end(&mut shown).unwrap();
     let shown = String::from_utf8_lossy(&shown);
@@ -109,11 +130,19 @@ fn attach_shows_the_pane_types_into_it_and_ends_with_it() {
 fn events_prints_what_happens_as_it_happens() {
     use std::io::BufRead as _;
     let world = World::with_host();
-    let mut events =
-        world.command("signaltty").args(["events", "--json"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut events = world
+        .command("signaltty")
+        .args(["events", "--json"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     let lines = std::io::BufReader::new(events.stdout.take().unwrap()).lines();
     let (sender, seen) = std::sync::mpsc::channel();
-    std::thread::spawn(move || lines.map_while(Result::ok).all(|line| sender.send(line).is_ok()));
+    std::thread::spawn(move || {
+        lines
+            .map_while(Result::ok)
+            .all(|line| sender.send(line).is_ok())
+    });
     until("events is subscribed", || {
         let pane = world.spawn(&["true"], &[]);
         let line = seen.recv_timeout(std::time::Duration::from_secs(1)).ok()?;
@@ -131,11 +160,21 @@ fn integrations_are_reported_installed_and_taken_out() {
     };
     for agent in ["claude", "codex"] {
         assert_eq!(state(&world, agent), "absent");
-        assert!(world.cli(["integration", "install", agent]).status.success());
+        assert!(
+            world
+                .cli(["integration", "install", agent])
+                .status
+                .success()
+        );
         assert_eq!(state(&world, agent), "installed");
         let again = world.cli_json(["integration", "install", agent]);
         assert_eq!(again["integrations"][0]["changed"], false, "{again}");
-        assert!(world.cli(["integration", "uninstall", agent]).status.success());
+        assert!(
+            world
+                .cli(["integration", "uninstall", agent])
+                .status
+                .success()
+        );
         assert_eq!(state(&world, agent), "absent");
     }
 }

@@ -23,9 +23,7 @@ fn payload(name: &str) -> Json {
 }
 
 fn read(name: &str) -> Reading {
-    Codex
-        .interpret(None, &payload(name))
-        .expect("a reading")
+    Codex.interpret(None, &payload(name)).expect("a reading")
 }
 
 fn ask(name: &str) -> Ask {

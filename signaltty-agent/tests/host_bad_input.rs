@@ -48,8 +48,17 @@ fn a_malformed_line_is_refused_and_the_connection_goes_on() {
     ] {
         client.send_raw(bad);
         let error = error_of_line(&mut client);
-        assert_eq!(error["code"], "BAD_REQUEST", "{:?}", String::from_utf8_lossy(bad));
-        assert!(error["message"].as_str().is_some_and(|message| !message.is_empty()));
+        assert_eq!(
+            error["code"],
+            "BAD_REQUEST",
+            "{:?}",
+            String::from_utf8_lossy(bad)
+        );
+        assert!(
+            error["message"]
+                .as_str()
+                .is_some_and(|message| !message.is_empty())
+        );
     }
     client.send_raw(b"{\"id\":9,\"params\":{}}\n");
     assert_eq!(client.line()["error"]["code"], "BAD_REQUEST");
@@ -103,10 +112,22 @@ fn a_wrong_type_names_the_path_of_the_member() {
     for (method, params, path) in [
         ("pane.get", json!({"pane_id": 7}), "pane_id"),
         ("pane.get", json!({}), "pane_id"),
-        ("pane.resize", json!({"pane_id": "x", "cols": "wide", "rows": 1}), "cols"),
+        (
+            "pane.resize",
+            json!({"pane_id": "x", "cols": "wide", "rows": 1}),
+            "cols",
+        ),
         ("pane.spawn", json!({"argv": "sh", "cwd": "/"}), "argv"),
-        ("pane.spawn", json!({"argv": ["sh", 1], "cwd": "/"}), "argv[1]"),
-        ("hook-event", json!({"agent": "script", "decision": {"prompt": []}}), "decision.prompt"),
+        (
+            "pane.spawn",
+            json!({"argv": ["sh", 1], "cwd": "/"}),
+            "argv[1]",
+        ),
+        (
+            "hook-event",
+            json!({"agent": "script", "decision": {"prompt": []}}),
+            "decision.prompt",
+        ),
         (
             "hook-event",
             json!({"agent": "script", "decision": {"prompt": "p", "options": [{"id": "a"}, {"id": 5}]}}),
@@ -117,7 +138,10 @@ fn a_wrong_type_names_the_path_of_the_member() {
         assert_eq!(error.code, "BAD_PARAMS", "{method} {params}: {error:?}");
         let named = error.data["path"].as_str().unwrap_or_default();
         // A missing member is named by the message, at the object that lacks it.
-        assert!(named.contains(path) || error.message.contains(path), "{method} {params}: {error:?}");
+        assert!(
+            named.contains(path) || error.message.contains(path),
+            "{method} {params}: {error:?}"
+        );
     }
     goes_on(&world, &mut client);
 }
@@ -129,20 +153,42 @@ fn a_decision_that_cannot_be_one_is_refused() {
     let mut client = world.client();
     let option = |id: &str, label: &str| json!({"id": id, "label": label});
     for (why, decision) in [
-        ("one id twice", json!({"prompt": "p", "options": [option("a", "A"), option("a", "B")]})),
-        ("two ids equal after folding", json!({"prompt": "p", "options": [option("yes", "A"), option("YES", "B")]})),
-        ("an id that is another's label", json!({"prompt": "p", "options": [option("a", "b"), option("b", "c")]})),
-        ("an id with a space", json!({"prompt": "p", "options": [option("a b", "A")]})),
-        ("an empty id", json!({"prompt": "p", "options": [option("", "A")]})),
-        ("a long id", json!({"prompt": "p", "options": [option(&"x".repeat(129), "A")]})),
-        ("a decision id with a slash", json!({"id": "../x", "prompt": "p", "options": [option("a", "A")]})),
+        (
+            "one id twice",
+            json!({"prompt": "p", "options": [option("a", "A"), option("a", "B")]}),
+        ),
+        (
+            "two ids equal after folding",
+            json!({"prompt": "p", "options": [option("yes", "A"), option("YES", "B")]}),
+        ),
+        (
+            "an id that is another's label",
+            json!({"prompt": "p", "options": [option("a", "b"), option("b", "c")]}),
+        ),
+        (
+            "an id with a space",
+            json!({"prompt": "p", "options": [option("a b", "A")]}),
+        ),
+        (
+            "an empty id",
+            json!({"prompt": "p", "options": [option("", "A")]}),
+        ),
+        (
+            "a long id",
+            json!({"prompt": "p", "options": [option(&"x".repeat(129), "A")]}),
+        ),
+        (
+            "a decision id with a slash",
+            json!({"id": "../x", "prompt": "p", "options": [option("a", "A")]}),
+        ),
     ] {
         let params = json!({"agent": "script", "pane_id": pane.id, "decision": decision});
         let error = client.must_fail("hook-event", params);
         assert_eq!(error.code, "BAD_PARAMS", "{why}: {error:?}");
         assert!(pane.decision().is_none(), "{why}");
     }
-    let both = json!({"agent": "script", "pane_id": pane.id, "payload": {}, "decision": {"prompt": "p"}});
+    let both =
+        json!({"agent": "script", "pane_id": pane.id, "payload": {}, "decision": {"prompt": "p"}});
     assert_eq!(client.must_fail("hook-event", both).code, "BAD_PARAMS");
     goes_on(&world, &mut client);
 }
@@ -158,15 +204,25 @@ fn an_id_is_used_once() {
     };
     client.must("hook-event", asked("once"));
     // The same again changes nothing.
-    assert_eq!(client.must("hook-event", asked("once"))["decision_id"], "mine");
-    assert_eq!(client.must_fail("hook-event", asked("otherwise")).code, "BAD_PARAMS");
+    assert_eq!(
+        client.must("hook-event", asked("once"))["decision_id"],
+        "mine"
+    );
+    assert_eq!(
+        client.must_fail("hook-event", asked("otherwise")).code,
+        "BAD_PARAMS"
+    );
     assert_eq!(pane.decision().unwrap()["prompt"], "once");
 
     client.must("pane.close", json!({"pane_id": pane.id}));
     let again = world.spawn(&["sleep", "600"], &[]);
     let mut params = asked("once");
     params["pane_id"] = json!(again.id);
-    assert_eq!(client.must_fail("hook-event", params).code, "BAD_PARAMS", "its end does not free an id");
+    assert_eq!(
+        client.must_fail("hook-event", params).code,
+        "BAD_PARAMS",
+        "its end does not free an id"
+    );
     goes_on(&world, &mut client);
 }
 
@@ -174,18 +230,33 @@ fn an_id_is_used_once() {
 fn what_is_not_there_is_named() {
     let world = World::with_host();
     let mut client = world.client();
-    let error = client.must_fail("hook-event", json!({"agent": "somebody-new", "payload": {"a": 1}, "hold": true}));
-    assert_eq!((error.code.as_str(), &error.data["path"]), ("BAD_PARAMS", &json!("agent")));
+    let error = client.must_fail(
+        "hook-event",
+        json!({"agent": "somebody-new", "payload": {"a": 1}, "hold": true}),
+    );
+    assert_eq!(
+        (error.code.as_str(), &error.data["path"]),
+        ("BAD_PARAMS", &json!("agent"))
+    );
     for (method, params) in [
         ("pane.get", json!({"pane_id": "nowhere"})),
         ("pane.attach", json!({"pane_id": "nowhere"})),
-        ("decision.answer", json!({"pane_id": "nowhere", "decision_id": "d", "option_id": "yes"})),
+        (
+            "decision.answer",
+            json!({"pane_id": "nowhere", "decision_id": "d", "option_id": "yes"}),
+        ),
     ] {
         let error = client.must_fail(method, params.clone());
-        assert!(matches!(error.code.as_str(), "NO_SUCH_PANE" | "NO_SUCH_DECISION"), "{method}: {error:?}");
+        assert!(
+            matches!(error.code.as_str(), "NO_SUCH_PANE" | "NO_SUCH_DECISION"),
+            "{method}: {error:?}"
+        );
     }
     let error = client.must_fail("decision.get", json!({"decision_id": "nothing"}));
-    assert_eq!((error.code.as_str(), &error.data["state"]), ("NO_SUCH_DECISION", &json!("unknown")));
+    assert_eq!(
+        (error.code.as_str(), &error.data["state"]),
+        ("NO_SUCH_DECISION", &json!("unknown"))
+    );
     goes_on(&world, &mut client);
 }
 
@@ -194,7 +265,10 @@ fn a_program_that_is_not_there_is_told_as_such() {
     let world = World::with_host();
     let mut client = world.client();
     let spawn = |argv: Json, cwd: &str| json!({"argv": argv, "cwd": cwd, "env": world.env});
-    let error = client.must_fail("pane.spawn", spawn(json!(["no-such-program-anywhere"]), "/"));
+    let error = client.must_fail(
+        "pane.spawn",
+        spawn(json!(["no-such-program-anywhere"]), "/"),
+    );
     assert_eq!(error.code, "SPAWN_FAILED");
     let error = client.must_fail("pane.spawn", spawn(json!(["sh"]), "/no/such/folder"));
     assert_eq!(error.code, "SPAWN_FAILED");
@@ -229,12 +303,24 @@ fn a_hook_with_bad_input_says_nothing_and_succeeds() {
         ("no object", &["codex"], b"[1, 2]"),
         ("not UTF-8", &["codex"], b"\xff\xfe"),
         ("an unknown agent", &["somebody-new"], b"{}"),
-        ("an unknown event", &["claude", "NoSuchEvent"], b"{\"hook_event_name\": \"NoSuchEvent\"}"),
-        ("wrong types", &["claude"], b"{\"hook_event_name\": 5, \"session_id\": []}"),
+        (
+            "an unknown event",
+            &["claude", "NoSuchEvent"],
+            b"{\"hook_event_name\": \"NoSuchEvent\"}",
+        ),
+        (
+            "wrong types",
+            &["claude"],
+            b"{\"hook_event_name\": 5, \"session_id\": []}",
+        ),
         ("far too long", &["claude"], &huge),
     ] {
         let done = hook(&world, arguments, payload);
-        assert_eq!((done.status.code(), done.stdout.as_slice()), (Some(0), &b""[..]), "{why}");
+        assert_eq!(
+            (done.status.code(), done.stdout.as_slice()),
+            (Some(0), &b""[..]),
+            "{why}"
+        );
     }
     world.client().must("pane.list", json!({}));
 }
@@ -244,6 +330,9 @@ fn a_hook_without_a_host_says_nothing_and_succeeds() {
     let world = World::new();
     let payload = br#"{"hook_event_name": "PermissionRequest", "session_id": "s", "tool_name": "Bash", "tool_input": {}}"#;
     let done = hook(&world, &["claude"], payload);
-    assert_eq!((done.status.code(), done.stdout.as_slice()), (Some(0), &b""[..]));
+    assert_eq!(
+        (done.status.code(), done.stdout.as_slice()),
+        (Some(0), &b""[..])
+    );
     assert!(!world.socket().exists(), "a hook started a host");
 }

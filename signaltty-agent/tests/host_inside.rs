@@ -52,16 +52,28 @@ fn another_pane_is_neither_typed_into_nor_resized_nor_ended_nor_marked() {
     for (method, params) in [
         ("pane.input", json!({"pane_id": other.id, "text": "1\r"})),
         ("pane.attach", json!({"pane_id": other.id})),
-        ("pane.attach", json!({"pane_id": other.id, "input": false, "size": size})),
-        ("pane.resize", json!({"pane_id": other.id, "cols": 50, "rows": 10})),
-        ("pane.signal", json!({"pane_id": other.id, "signal": "TERM"})),
+        (
+            "pane.attach",
+            json!({"pane_id": other.id, "input": false, "size": size}),
+        ),
+        (
+            "pane.resize",
+            json!({"pane_id": other.id, "cols": 50, "rows": 10}),
+        ),
+        (
+            "pane.signal",
+            json!({"pane_id": other.id, "signal": "TERM"}),
+        ),
         ("pane.rename", json!({"pane_id": other.id, "title": "x"})),
         ("pane.mark_seen", json!({"pane_id": other.id})),
         ("pane.close", json!({"pane_id": other.id})),
         ("layout.set", json!({"layout": {"tabs": []}})),
         ("integration.install", json!({"agent": "claude"})),
         ("host.shutdown", json!({})),
-        ("hook-event", json!({"agent": "codex", "pane_id": other.id, "message": "x"})),
+        (
+            "hook-event",
+            json!({"agent": "codex", "pane_id": other.id, "message": "x"}),
+        ),
     ] {
         let reply = from_inside(&world, &own, method, &params);
         assert_eq!(reply["error"]["code"], "FORBIDDEN", "{method}: {reply}");
@@ -86,12 +98,19 @@ fn a_card_that_names_a_menu_is_a_hint_when_it_comes_from_inside() {
     let reply = from_inside(&world, &own, "hook-event", &event);
     assert_eq!(reply["result"]["pane_id"], own.id.as_str(), "{reply}");
     let stands = own.await_decision();
-    assert_eq!((&stands["answerable"], &stands["channel"]), (&json!(false), &Json::Null), "{stands}");
+    assert_eq!(
+        (&stands["answerable"], &stands["channel"]),
+        (&json!(false), &Json::Null),
+        "{stands}"
+    );
     let error = world.operator().must_fail(
         "decision.answer",
         json!({"pane_id": own.id, "decision_id": stands["id"], "option_id": "no"}),
     );
-    assert_eq!((error.code.as_str(), &error.data["reason"]), ("BAD_PARAMS", &json!("not_answerable")));
+    assert_eq!(
+        (error.code.as_str(), &error.data["reason"]),
+        ("BAD_PARAMS", &json!("not_answerable"))
+    );
 }
 
 /// Whatever carries an agent's name is asked for its flags before it is started. It must not get out by that.
@@ -116,7 +135,9 @@ open('{}','w').write(str(json.loads(s.makefile().readline())['result']['inside']
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     world.spawn(&[program.to_str().unwrap()], &[]);
     let inside = until("the probe connected", || {
-        std::fs::read_to_string(&said).ok().filter(|text| !text.is_empty())
+        std::fs::read_to_string(&said)
+            .ok()
+            .filter(|text| !text.is_empty())
     });
     assert_eq!(inside, "True");
 }

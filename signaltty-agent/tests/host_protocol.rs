@@ -33,13 +33,21 @@ fn hello_agrees_on_a_version_or_names_both_ranges() {
     let agreed = world.client().hello("observer");
     assert_eq!(agreed["protocol"], 1);
     assert_eq!(agreed["inside"], false);
-    assert!(agreed["epoch"].as_str().is_some_and(|epoch| !epoch.is_empty()));
+    assert!(
+        agreed["epoch"]
+            .as_str()
+            .is_some_and(|epoch| !epoch.is_empty())
+    );
 
-    let error = world
-        .client()
-        .must_fail("hello", json!({"protocol": 999, "client": "from the future"}));
+    let error = world.client().must_fail(
+        "hello",
+        json!({"protocol": 999, "client": "from the future"}),
+    );
     assert_eq!(error.code, "UNSUPPORTED_PROTOCOL");
-    assert!(error.message.contains("999") && error.message.contains('1'), "{error:?}");
+    assert!(
+        error.message.contains("999") && error.message.contains('1'),
+        "{error:?}"
+    );
     assert!(!error.data.is_null(), "the ranges are data as well");
 }
 
@@ -49,8 +57,13 @@ fn a_program_runs_in_a_pane_from_its_start_to_its_exit() {
     let mut watcher = world.client();
     watcher.subscribe();
 
-    let pane = world.spawn(&["sh", "-c", "echo ready; read line; echo got $line; exit 7"], &[]);
-    watcher.event("pane.created", |data| data["pane"]["id"] == pane.id.as_str());
+    let pane = world.spawn(
+        &["sh", "-c", "echo ready; read line; echo got $line; exit 7"],
+        &[],
+    );
+    watcher.event("pane.created", |data| {
+        data["pane"]["id"] == pane.id.as_str()
+    });
     pane.await_screen("ready");
     assert_eq!(pane.get()["size"], json!({"cols": 110, "rows": 45}));
     assert_eq!(pane.tty_size(), (110, 45));
@@ -61,11 +74,17 @@ fn a_program_runs_in_a_pane_from_its_start_to_its_exit() {
     pane.await_screen("got words");
     assert_eq!(pane.get()["lifecycle"], "exited");
 
-    let error = world.client().must_fail("pane.input", json!({"pane_id": pane.id, "text": "x"}));
+    let error = world
+        .client()
+        .must_fail("pane.input", json!({"pane_id": pane.id, "text": "x"}));
     assert_eq!(error.code, "PANE_EXITED");
-    world.client().must("pane.close", json!({"pane_id": pane.id}));
+    world
+        .client()
+        .must("pane.close", json!({"pane_id": pane.id}));
     watcher.event("pane.closed", |data| data["pane_id"] == pane.id.as_str());
-    let error = world.client().must_fail("pane.get", json!({"pane_id": pane.id}));
+    let error = world
+        .client()
+        .must_fail("pane.get", json!({"pane_id": pane.id}));
     assert_eq!(error.code, "NO_SUCH_PANE");
 }
 
@@ -74,14 +93,21 @@ fn closing_a_pane_ends_its_program() {
     let world = World::with_host();
     let pane = world.spawn(&["sleep", "600"], &[]);
     let pid = pane.pid();
-    world.client().must("pane.close", json!({"pane_id": pane.id}));
-    until("the program ended", || (!harness::world::alive(pid)).then_some(()));
+    world
+        .client()
+        .must("pane.close", json!({"pane_id": pane.id}));
+    until("the program ended", || {
+        (!harness::world::alive(pid)).then_some(())
+    });
 }
 
 #[test]
 fn the_environment_is_the_caller_s() {
     let world = World::with_host();
-    let pane = world.spawn(&["sh", "-c", "echo [$COLOUR] [$SIGNALTTY_PANE]; sleep 600"], &[("COLOUR", "teal")]);
+    let pane = world.spawn(
+        &["sh", "-c", "echo [$COLOUR] [$SIGNALTTY_PANE]; sleep 600"],
+        &[("COLOUR", "teal")],
+    );
     pane.await_screen(&format!("[teal] [{}]", pane.id));
 }
 
@@ -101,8 +127,13 @@ fn a_viewer_gets_what_is_on_screen_then_what_comes_and_types() {
     // Looking on resizes nothing.
     assert_eq!(pane.tty_size(), (110, 45));
 
-    world.client().must("pane.resize", json!({"pane_id": pane.id, "cols": 90, "rows": 33}));
-    until("the terminal has its new size", || (pane.tty_size() == (90, 33)).then_some(()));
+    world.client().must(
+        "pane.resize",
+        json!({"pane_id": pane.id, "cols": 90, "rows": 33}),
+    );
+    until("the terminal has its new size", || {
+        (pane.tty_size() == (90, 33)).then_some(())
+    });
 
     viewer.type_bytes(b"\x04");
     viewer.until_the_end();
@@ -132,7 +163,9 @@ fn one_subscriber_sees_every_event_in_order_without_a_gap() {
             json!({"agent": "script", "pane_id": pane.id, "decision": menu(&format!("round {round}"))}),
         );
     }
-    world.client().must("pane.close", json!({"pane_id": pane.id}));
+    world
+        .client()
+        .must("pane.close", json!({"pane_id": pane.id}));
     loop {
         let line = watcher.line();
         assert_eq!(line["seq"].as_u64(), Some(next), "{line}");
@@ -149,9 +182,14 @@ fn a_subscriber_that_comes_back_gets_only_what_it_missed() {
     let state = world.client().subscribe();
     let pane = world.spawn(&["sleep", "600"], &[]);
     let mut back = world.client();
-    let since = back.must("subscribe", json!({"epoch": state["epoch"], "from": state["seq"]}));
+    let since = back.must(
+        "subscribe",
+        json!({"epoch": state["epoch"], "from": state["seq"]}),
+    );
     assert!(since.get("panes").is_none(), "{since}");
-    back.event("pane.created", |data| data["pane"]["id"] == pane.id.as_str());
+    back.event("pane.created", |data| {
+        data["pane"]["id"] == pane.id.as_str()
+    });
 }
 
 #[test]
@@ -162,15 +200,24 @@ fn a_newer_question_of_the_same_source_takes_the_place_of_one_that_nobody_waits_
     watcher.subscribe();
     let ask = |prompt: &str| {
         let asked = json!({"agent": "script", "session_id": "s1", "pane_id": pane.id, "decision": menu(prompt)});
-        world.client().must("hook-event", asked)["decision_id"].as_str().unwrap().to_owned()
+        world.client().must("hook-event", asked)["decision_id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let first = ask("first");
     let second = ask("second");
-    let created = watcher.event("decision.created", |data| data["decision"]["id"] == second.as_str());
+    let created = watcher.event("decision.created", |data| {
+        data["decision"]["id"] == second.as_str()
+    });
     assert_eq!(created["prev"], first.as_str());
     assert_eq!(pane.get()["queued"], 0);
     assert_eq!(pane.get()["lifecycle"], "blocked");
-    let cleared = watcher.drain().into_iter().filter(|line| line["event"] == "decision.cleared").count();
+    let cleared = watcher
+        .drain()
+        .into_iter()
+        .filter(|line| line["event"] == "decision.cleared")
+        .count();
     assert_eq!(cleared, 0, "its end was told twice");
 
     let error = world.operator().must_fail(
@@ -187,7 +234,10 @@ fn one_of_another_source_stands_in_line() {
     let pane = world.spawn(&["sleep", "600"], &[]);
     let ask = |session: &str| {
         let asked = json!({"agent": "script", "session_id": session, "pane_id": pane.id, "decision": menu(session)});
-        world.client().must("hook-event", asked)["decision_id"].as_str().unwrap().to_owned()
+        world.client().must("hook-event", asked)["decision_id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let first = ask("s1");
     let second = ask("s2");
@@ -196,7 +246,9 @@ fn one_of_another_source_stands_in_line() {
 
     let listed = world.client().must("decision.list", json!({}));
     assert_eq!(listed["decisions"].as_array().unwrap().len(), 1);
-    let listed = world.client().must("decision.list", json!({"queued": true}));
+    let listed = world
+        .client()
+        .must("decision.list", json!({"queued": true}));
     assert_eq!(listed["decisions"].as_array().unwrap().len(), 2);
     let error = world.operator().must_fail(
         "decision.answer",
@@ -218,8 +270,15 @@ fn an_agent_that_nobody_knows_gets_a_card_without_an_answer() {
         "decision.answer",
         json!({"pane_id": pane.id, "decision_id": decision["id"], "option_id": "run"}),
     );
-    assert_eq!((error.code.as_str(), &error.data["reason"]), ("BAD_PARAMS", &json!("not_answerable")));
-    assert_eq!(pane.decision().unwrap()["id"], decision["id"], "it is still pending");
+    assert_eq!(
+        (error.code.as_str(), &error.data["reason"]),
+        ("BAD_PARAMS", &json!("not_answerable"))
+    );
+    assert_eq!(
+        pane.decision().unwrap()["id"],
+        decision["id"],
+        "it is still pending"
+    );
     assert_eq!(pane.screen(), "", "a byte reached the terminal");
 }
 
@@ -227,18 +286,29 @@ fn an_agent_that_nobody_knows_gets_a_card_without_an_answer() {
 fn looking_at_a_pane_ends_no_question() {
     let world = World::with_host();
     let pane = world.spawn(&["cat"], &[]);
-    world.client().must("hook-event", json!({"agent": "script", "pane_id": pane.id, "decision": menu("May I?")}));
+    world.client().must(
+        "hook-event",
+        json!({"agent": "script", "pane_id": pane.id, "decision": menu("May I?")}),
+    );
     let decision = pane.await_decision();
     let before = pane.tty_size();
 
-    world.client().must("pane.mark_seen", json!({"pane_id": pane.id}));
+    world
+        .client()
+        .must("pane.mark_seen", json!({"pane_id": pane.id}));
     let mut viewer = Viewer::attach(&world.socket(), json!({"pane_id": pane.id}));
     viewer.type_bytes(b"\x1b[I\x1b[O\x1b[<35;10;10M");
     pane.screen();
     assert_eq!(pane.decision().unwrap()["id"], decision["id"]);
     assert_eq!(pane.tty_size(), before);
     let attention = pane.get()["attention"].clone();
-    assert!(attention.as_array().unwrap().contains(&json!("permission_required")), "{attention}");
+    assert!(
+        attention
+            .as_array()
+            .unwrap()
+            .contains(&json!("permission_required")),
+        "{attention}"
+    );
 }
 
 #[test]
@@ -247,7 +317,10 @@ fn the_pane_s_exit_ends_its_question() {
     let pane = world.spawn(&["cat"], &[]);
     let mut watcher = world.client();
     watcher.subscribe();
-    world.client().must("hook-event", json!({"agent": "script", "pane_id": pane.id, "decision": menu("May I?")}));
+    world.client().must(
+        "hook-event",
+        json!({"agent": "script", "pane_id": pane.id, "decision": menu("May I?")}),
+    );
     let decision = pane.await_decision();
     pane.type_text("\x04");
     let cleared = watcher.cleared(decision["id"].as_str().unwrap());
@@ -258,14 +331,20 @@ fn the_pane_s_exit_ends_its_question() {
 fn an_agent_cannot_approve_itself() {
     let world = World::with_host();
     let pane = world.spawn(&SHELL, &[]);
-    let mut asking = world.command("signaltty").args(["ask", "Deploy?", "--pane", &pane.id]).spawn().unwrap();
+    let mut asking = world
+        .command("signaltty")
+        .args(["ask", "Deploy?", "--pane", &pane.id])
+        .spawn()
+        .unwrap();
     let decision = pane.await_decision();
     let id = decision["id"].as_str().unwrap();
     let program = harness::world::program("signaltty");
     let program = program.display();
 
     // By our own program, through a re-parented child, and over the bare socket.
-    pane.type_text(&format!("{program} answer --decision {id} --option yes; echo code=$?\n"));
+    pane.type_text(&format!(
+        "{program} answer --decision {id} --option yes; echo code=$?\n"
+    ));
     pane.await_screen("code=5");
     pane.type_text(&format!(
         "(setsid sh -c 'sleep 0.3; {program} answer --decision {id} --option yes >/dev/null 2>&1; echo later=$?' &)\n"
@@ -285,7 +364,10 @@ fn an_agent_cannot_approve_itself() {
     pane.await_screen("stop=5");
 
     assert_eq!(pane.decision().unwrap()["id"], id, "it is still pending");
-    world.operator().must("decision.answer", json!({"pane_id": pane.id, "decision_id": id, "option_id": "no"}));
+    world.operator().must(
+        "decision.answer",
+        json!({"pane_id": pane.id, "decision_id": id, "option_id": "no"}),
+    );
     assert_eq!(asking.wait().unwrap().code(), Some(1));
 }
 
@@ -301,7 +383,9 @@ fn two_that_answer_at_once_deliver_one_answer() {
             .unwrap();
         let mut clients = [world.operator(), world.operator()];
         let decision = until("it asks", || {
-            clients[0].must("decision.list", json!({}))["decisions"].get(0).cloned()
+            clients[0].must("decision.list", json!({}))["decisions"]
+                .get(0)
+                .cloned()
         });
         let answers = ["yes", "no"];
         let sent: Vec<u64> = clients
@@ -312,12 +396,24 @@ fn two_that_answer_at_once_deliver_one_answer() {
                 client.send("decision.answer", params)
             })
             .collect();
-        let results: Vec<_> = clients.iter_mut().zip(sent).map(|(client, id)| client.reply(id)).collect();
-        let winner = results.iter().position(Result::is_ok).expect("one of them is applied");
-        let loser = results[1 - winner].as_ref().expect_err("only one of them is");
+        let results: Vec<_> = clients
+            .iter_mut()
+            .zip(sent)
+            .map(|(client, id)| client.reply(id))
+            .collect();
+        let winner = results
+            .iter()
+            .position(Result::is_ok)
+            .expect("one of them is applied");
+        let loser = results[1 - winner]
+            .as_ref()
+            .expect_err("only one of them is");
         assert_eq!(loser.code, "NO_SUCH_DECISION");
         // Answered, or being answered at that moment: either way it says who won.
-        assert!(loser.data["by"].as_str().is_some_and(|by| !by.is_empty()), "{loser:?}");
+        assert!(
+            loser.data["by"].as_str().is_some_and(|by| !by.is_empty()),
+            "{loser:?}"
+        );
         let done = asking.wait_with_output().unwrap();
         let said: Json = serde_json::from_slice(&done.stdout).unwrap();
         assert_eq!(said["option_id"], answers[winner]);
@@ -330,14 +426,36 @@ fn the_schema_lists_every_method_that_there_is() {
     let world = World::with_host();
     let schema = world.client().must("host.schema", json!({}));
     for method in [
-        "hello", "host.info", "host.schema", "host.shutdown", "subscribe", "pane.spawn", "pane.list", "pane.get",
-        "pane.read", "pane.input", "pane.resize", "pane.close", "pane.attach", "pane.mark_seen", "hook-event", "hook.ack",
-        "decision.list", "decision.get", "decision.answer", "integration.status", "integration.install",
+        "hello",
+        "host.info",
+        "host.schema",
+        "host.shutdown",
+        "subscribe",
+        "pane.spawn",
+        "pane.list",
+        "pane.get",
+        "pane.read",
+        "pane.input",
+        "pane.resize",
+        "pane.close",
+        "pane.attach",
+        "pane.mark_seen",
+        "hook-event",
+        "hook.ack",
+        "decision.list",
+        "decision.get",
+        "decision.answer",
+        "integration.status",
+        "integration.install",
         "integration.uninstall",
     ] {
-        assert!(schema["methods"].get(method).is_some(), "{method} is not in the schema");
+        assert!(
+            schema["methods"].get(method).is_some(),
+            "{method} is not in the schema"
+        );
     }
     let printed = world.cli(["schema"]);
-    let printed: Json = serde_json::from_slice(&printed.stdout).expect("`signaltty schema` prints JSON");
+    let printed: Json =
+        serde_json::from_slice(&printed.stdout).expect("`signaltty schema` prints JSON");
     assert_eq!(printed, schema);
 }

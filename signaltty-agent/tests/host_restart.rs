@@ -18,7 +18,14 @@ use serde_json::json;
 #[test]
 fn a_killed_host_loses_no_pane() {
     let mut world = World::with_host();
-    let pane = world.spawn(&["sh", "-c", "echo started; while read line; do echo heard $line; done"], &[]);
+    let pane = world.spawn(
+        &[
+            "sh",
+            "-c",
+            "echo started; while read line; do echo heard $line; done",
+        ],
+        &[],
+    );
     pane.await_screen("started");
     pane.type_text("one\n");
     pane.await_screen("heard one");
@@ -40,7 +47,10 @@ fn a_killed_host_loses_no_pane() {
 fn what_was_said_while_there_was_no_host_is_there_afterwards() {
     let mut world = World::with_host();
     let go = world.path("go");
-    let script = format!("echo started; until [ -e {} ]; do sleep 0.05; done; echo meanwhile; sleep 600", go.display());
+    let script = format!(
+        "echo started; until [ -e {} ]; do sleep 0.05; done; echo meanwhile; sleep 600",
+        go.display()
+    );
     let pane = world.spawn(&["sh", "-c", &script], &[]);
     pane.await_screen("started");
     world.kill_host();
@@ -62,7 +72,9 @@ fn a_program_that_ended_while_there_was_no_host_has_its_exit_told() {
     std::fs::write(&go, "").unwrap();
     until("it ended", || (!alive(pid)).then_some(()));
     world.start_host();
-    until("its exit is known", || (pane.get()["exit"] == json!({"code": 9})).then_some(()));
+    until("its exit is known", || {
+        (pane.get()["exit"] == json!({"code": 9})).then_some(())
+    });
 }
 
 #[test]
@@ -102,7 +114,11 @@ fn a_viewer_comes_back_to_the_same_terminal() {
 fn only_one_host_has_the_socket() {
     let world = World::with_host();
     let second = world.command("signaltty").arg("daemon").output().unwrap();
-    assert!(!second.status.success(), "a second host started: {}", harness::world::text(&second));
+    assert!(
+        !second.status.success(),
+        "a second host started: {}",
+        harness::world::text(&second)
+    );
     world.client().must("pane.list", json!({}));
 }
 
@@ -112,38 +128,71 @@ fn a_host_that_is_stopped_keeps_its_panes_unless_told_otherwise() {
     let pane = world.spawn(&["cat"], &[]);
     let pid = pane.pid();
     let stopped = world.cli(["daemon", "--stop"]);
-    assert!(stopped.status.success(), "{}", harness::world::text(&stopped));
-    until("nobody listens", || Client::try_connect(&world.socket()).is_none().then_some(()));
+    assert!(
+        stopped.status.success(),
+        "{}",
+        harness::world::text(&stopped)
+    );
+    until("nobody listens", || {
+        Client::try_connect(&world.socket()).is_none().then_some(())
+    });
     assert!(alive(pid));
     world.start_host();
     assert_eq!(pane.pid(), pid);
 
     let stopped = world.cli(["daemon", "--stop", "--close"]);
-    assert!(stopped.status.success(), "{}", harness::world::text(&stopped));
+    assert!(
+        stopped.status.success(),
+        "{}",
+        harness::world::text(&stopped)
+    );
     until("the program ended", || (!alive(pid)).then_some(()));
 }
 
 #[test]
 fn a_question_whose_host_dies_and_stays_dead_is_not_granted() {
     let mut world = World::with_host();
-    let mut asking = world.command("signaltty").args(["ask", "Deploy?"]).spawn().unwrap();
+    let mut asking = world
+        .command("signaltty")
+        .args(["ask", "Deploy?"])
+        .spawn()
+        .unwrap();
     let mut operator = world.operator();
-    until("it asks", || operator.must("decision.list", json!({}))["decisions"].get(0).cloned());
+    until("it asks", || {
+        operator.must("decision.list", json!({}))["decisions"]
+            .get(0)
+            .cloned()
+    });
     world.kill_host();
     let code = asking.wait().unwrap().code();
-    assert!(matches!(code, Some(1..)), "exit code {code:?} would let `ask && deploy` go on");
+    assert!(
+        matches!(code, Some(1..)),
+        "exit code {code:?} would let `ask && deploy` go on"
+    );
 }
 
 #[test]
 fn a_question_comes_back_to_the_next_host_under_its_id() {
     let mut world = World::with_host();
-    let mut asking = world.command("signaltty").args(["ask", "Deploy?"]).spawn().unwrap();
+    let mut asking = world
+        .command("signaltty")
+        .args(["ask", "Deploy?"])
+        .spawn()
+        .unwrap();
     let mut operator = world.operator();
-    let before = until("it asks", || operator.must("decision.list", json!({}))["decisions"].get(0).cloned());
+    let before = until("it asks", || {
+        operator.must("decision.list", json!({}))["decisions"]
+            .get(0)
+            .cloned()
+    });
     world.kill_host();
     world.start_host();
     let mut operator = world.operator();
-    let after = until("it asks again", || operator.must("decision.list", json!({}))["decisions"].get(0).cloned());
+    let after = until("it asks again", || {
+        operator.must("decision.list", json!({}))["decisions"]
+            .get(0)
+            .cloned()
+    });
     assert_eq!(after["id"], before["id"]);
     operator.must(
         "decision.answer",

@@ -56,7 +56,9 @@ fn watch_answers() {
 #[test]
 fn with_no_window_open_the_command_line_answers() {
     let _serial = harness::one_at_a_time();
-    let Some(mut stage) = Stage::set(CLAUDE, "the command line answers") else { return };
+    let Some(mut stage) = Stage::set(CLAUDE, "the command line answers") else {
+        return;
+    };
     stage.operator = stage.world.client();
     stage.operator.subscribe();
     let (decision, file) = stage.ask();
@@ -71,8 +73,14 @@ fn with_no_window_open_the_command_line_answers() {
 #[test]
 fn what_the_human_answers_on_its_own_prompt_ends_the_question_at_once() {
     let _serial = harness::one_at_a_time();
-    let Some(mut stage) = Stage::set(CLAUDE, "answered on its own prompt") else { return };
-    for (keys, runs) in [(&["1"][..], true), (&["\x1b"], false), (&["\x1b[B", "\r"], true)] {
+    let Some(mut stage) = Stage::set(CLAUDE, "answered on its own prompt") else {
+        return;
+    };
+    for (keys, runs) in [
+        (&["1"][..], true),
+        (&["\x1b"], false),
+        (&["\x1b[B", "\r"], true),
+    ] {
         let (decision, file) = stage.ask();
         stage.pane.await_own_prompt();
         for key in keys {
@@ -82,16 +90,27 @@ fn what_the_human_answers_on_its_own_prompt_ends_the_question_at_once() {
         }
         let cleared = stage.cleared(&decision);
         assert_eq!(cleared["reason"], "moved_on", "{keys:?}");
-        let late = stage.answer_to(&decision, json!({"option_id": if runs { "deny" } else { "allow" }}));
+        let late = stage.answer_to(
+            &decision,
+            json!({"option_id": if runs { "deny" } else { "allow" }}),
+        );
         let error = stage.operator.must_fail("decision.answer", late);
-        assert_eq!((error.code.as_str(), &error.data["state"]), ("NO_SUCH_DECISION", &json!("moved_on")));
+        assert_eq!(
+            (error.code.as_str(), &error.data["state"]),
+            ("NO_SUCH_DECISION", &json!("moved_on"))
+        );
         if runs {
             await_file(&file);
         } else {
             stage.pane.pane.await_screen("Interrupted");
             stage.never_ran(&file);
         }
-        stage.pane.pane.await_screen_where("its prompt is gone", |screen| !screen.contains(stage.pane.own_prompt));
+        stage
+            .pane
+            .pane
+            .await_screen_where("its prompt is gone", |screen| {
+                !screen.contains(stage.pane.own_prompt)
+            });
         until("the turn is over", || {
             let lifecycle = stage.pane.pane.get()["lifecycle"].clone();
             (lifecycle != "blocked" && lifecycle != "working").then_some(())
@@ -102,16 +121,35 @@ fn what_the_human_answers_on_its_own_prompt_ends_the_question_at_once() {
 #[test]
 fn arrows_focus_reports_and_the_mouse_end_nothing() {
     let _serial = harness::one_at_a_time();
-    let Some(mut stage) = Stage::set(CLAUDE, "arrows, focus, mouse") else { return };
+    let Some(mut stage) = Stage::set(CLAUDE, "arrows, focus, mouse") else {
+        return;
+    };
     let (decision, file) = stage.ask();
     stage.pane.await_own_prompt();
-    let mut viewer = Viewer::attach(&stage.world.socket(), json!({"pane_id": stage.pane.pane.id}));
-    for report in ["\x1b[B", "\x1b[A", "\x1b[I", "\x1b[O", "\x1b[<35;40;12M", "\x1b[<64;40;12M", "\x1b[24;1R"] {
+    let mut viewer = Viewer::attach(
+        &stage.world.socket(),
+        json!({"pane_id": stage.pane.pane.id}),
+    );
+    for report in [
+        "\x1b[B",
+        "\x1b[A",
+        "\x1b[I",
+        "\x1b[O",
+        "\x1b[<35;40;12M",
+        "\x1b[<64;40;12M",
+        "\x1b[24;1R",
+    ] {
         viewer.type_bytes(report.as_bytes());
         std::thread::sleep(Duration::from_millis(100));
     }
-    stage.world.client().must("pane.mark_seen", json!({"pane_id": stage.pane.pane.id}));
-    assert_eq!(stage.pane.pane.decision().expect("it is pending")["id"], decision["id"]);
+    stage
+        .world
+        .client()
+        .must("pane.mark_seen", json!({"pane_id": stage.pane.pane.id}));
+    assert_eq!(
+        stage.pane.pane.decision().expect("it is pending")["id"],
+        decision["id"]
+    );
     assert!(stage.pane.own_prompt_open());
     stage.answer(&decision, json!({"option_id": "deny"}));
     stage.pane.await_turn_end();
@@ -121,29 +159,46 @@ fn arrows_focus_reports_and_the_mouse_end_nothing() {
 #[test]
 fn an_always_choice_names_its_rule_and_holds() {
     let _serial = harness::one_at_a_time();
-    let Some(mut stage) = Stage::set(CLAUDE, "an always-choice") else { return };
+    let Some(mut stage) = Stage::set(CLAUDE, "an always-choice") else {
+        return;
+    };
     // A write suggests "accept edits for this session".
     let file = stage.pane.next_file();
-    stage.pane.submit(&format!("please [[write {} one]]", file.display()));
+    stage
+        .pane
+        .submit(&format!("please [[write {} one]]", file.display()));
     let decision = stage.next_decision();
     let always = decision["options"]
         .as_array()
         .unwrap()
         .iter()
-        .find(|option| option["id"].as_str().unwrap_or_default().starts_with("always-"))
+        .find(|option| {
+            option["id"]
+                .as_str()
+                .unwrap_or_default()
+                .starts_with("always-")
+        })
         .unwrap_or_else(|| panic!("no always-choice in {decision}"))
         .clone();
     let label = always["label"].as_str().unwrap();
     assert!(label.starts_with("Always: "), "{label}");
-    assert!(label.contains("acceptEdits") || label.to_lowercase().contains("accept edits"), "{label} does not name its rule");
-    assert!(label.contains("session"), "{label} does not say for how long");
+    assert!(
+        label.contains("acceptEdits") || label.to_lowercase().contains("accept edits"),
+        "{label} does not name its rule"
+    );
+    assert!(
+        label.contains("session"),
+        "{label} does not say for how long"
+    );
     stage.answer(&decision, json!({"option_id": always["id"]}));
     await_file(&file);
     stage.pane.await_turn_end();
 
     // The vendor keeps the rule: the next one is not asked about.
     let file = stage.pane.next_file();
-    stage.pane.submit(&format!("please [[write {} two]]", file.display()));
+    stage
+        .pane
+        .submit(&format!("please [[write {} two]]", file.display()));
     await_file(&file);
     stage.pane.await_turn_end();
     assert!(stage.pane.pane.decision().is_none());
@@ -152,7 +207,9 @@ fn an_always_choice_names_its_rule_and_holds() {
 #[test]
 fn the_end_of_the_program_ends_the_question() {
     let _serial = harness::one_at_a_time();
-    let Some(mut stage) = Stage::set(CLAUDE, "the program ends") else { return };
+    let Some(mut stage) = Stage::set(CLAUDE, "the program ends") else {
+        return;
+    };
     let (decision, file) = stage.ask();
     harness::world::kill(stage.pane.pane.pid());
     let reason = stage.cleared(&decision)["reason"].clone();

@@ -151,10 +151,16 @@ impl Agent {
                 return RealPane::wrap(world, self.vendor, pane);
             }
             eprintln!("it ended at its start: {}", pane.screen());
-            world.client().must("pane.close", json!({"pane_id": pane.id}));
+            world
+                .client()
+                .must("pane.close", json!({"pane_id": pane.id}));
             pane = world.spawn(&[self.program()], &self.env());
         }
-        assert!(self.comes_up(&pane), "it ended at its start: {}", pane.screen());
+        assert!(
+            self.comes_up(&pane),
+            "it ended at its start: {}",
+            pane.screen()
+        );
         RealPane::wrap(world, self.vendor, pane)
     }
 
@@ -171,7 +177,8 @@ impl Agent {
             }
             let screen = pane.screen();
             if !screen.contains(TRUST_SCREEN) {
-                let up = screen.contains(self.vendor.ready()) && (self.trusted.get() || !asks_for_trust);
+                let up =
+                    screen.contains(self.vendor.ready()) && (self.trusted.get() || !asks_for_trust);
                 return up.then_some(true);
             }
             // It drops what is typed in its first moments, so each key is given the time to show.

@@ -208,10 +208,15 @@ impl Client {
         }
         let end = Instant::now() + PATIENCE;
         loop {
-            match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            match self
+                .lines
+                .recv_timeout(end.saturating_duration_since(Instant::now()))
+            {
                 Ok(line) if is(&line) => return Ok(line),
                 Ok(line) => self.unread.push_back(line),
-                Err(RecvTimeoutError::Disconnected) => return Err("the host closed the connection"),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err("the host closed the connection");
+                }
                 Err(RecvTimeoutError::Timeout) => return Err("the wait was over"),
             }
         }

@@ -263,7 +263,11 @@ impl Drop for World {
             left.is_empty().then_some(())
         });
         if emptied.is_none() {
-            eprintln!("processes of {} are left: {:?}", self.folder.path().display(), inhabitants(self.folder.path()));
+            eprintln!(
+                "processes of {} are left: {:?}",
+                self.folder.path().display(),
+                inhabitants(self.folder.path())
+            );
         }
     }
 }
@@ -333,7 +337,11 @@ impl Pane {
     #[track_caller]
     pub fn type_text(&self, text: &str) {
         if let Err(error) = self.try_type(text) {
-            panic!("{text:?} cannot be typed: {error:?}; {}\n{}", self.get(), self.screen());
+            panic!(
+                "{text:?} cannot be typed: {error:?}; {}\n{}",
+                self.get(),
+                self.screen()
+            );
         }
     }
 
@@ -426,7 +434,9 @@ fn inhabitants(folder: &Path) -> Vec<i32> {
         .filter(|pid| u32::try_from(*pid) != Ok(std::process::id()))
         .filter(|pid| {
             holds(*pid, "environ", &|entry| entry == mark)
-                || holds(*pid, "cmdline", &|entry| entry.starts_with("signaltty-keeper:") && entry.contains(&path))
+                || holds(*pid, "cmdline", &|entry| {
+                    entry.starts_with("signaltty-keeper:") && entry.contains(&path)
+                })
         })
         .filter(|pid| alive(*pid))
         .collect()
