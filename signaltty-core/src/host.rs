@@ -6,6 +6,7 @@
 //! ```
 
 pub mod ancestry;
+mod answering;
 mod attach;
 mod caller;
 mod clock;
@@ -18,6 +19,7 @@ mod hook_peer;
 mod hooks;
 mod integrations;
 pub mod keeper;
+mod later;
 mod lines;
 pub mod lock;
 mod pane_runtime;
@@ -32,5 +34,7 @@ mod spawn;
 mod state;
 mod storage;
 pub mod terminal;
+mod typing;
+mod waiting;
 
 pub use server::{HostError, Options, run};

@@ -16,6 +16,7 @@ use super::dispatch;
 use super::pane_runtime::{PaneRuntime, ViewerId};
 use super::state::Host;
 use super::terminal::keys::KeyParser;
+use super::typing;
 use crate::limits::LONE_ESC;
 use crate::model::{Key, PaneId};
 use crate::protocol::params::{PaneAttachParams, PaneAttached};
@@ -67,7 +68,7 @@ pub fn begin(
         }
     }
     if let Some(size) = params.size {
-        dispatch::resize(host, &params.pane_id, size.clamped(), None)?;
+        typing::resize(host, &params.pane_id, size.clamped(), None)?;
     }
     let pane = dispatch::pane(host, &params.pane_id)?;
     let reply = serde_json::to_value(PaneAttached {
@@ -149,7 +150,7 @@ async fn read_input(host: &Arc<Host>, attached: &Attached, mut reader: BufReader
         if !keys.is_empty() {
             // Whoever types owns the size (specs/020 §1).
             if let Some(size) = attached.runtime.claim_size(attached.viewer) {
-                let _ = dispatch::resize(host, &attached.pane_id, size, None);
+                let _ = typing::resize(host, &attached.pane_id, size, None);
             }
         }
         if !typed(host, attached, keys) {
@@ -163,7 +164,7 @@ async fn read_input(host: &Arc<Host>, attached: &Attached, mut reader: BufReader
 /// The session learns of it before the program does: a decision that this answers is over by then. False where
 /// this viewer may not type now; its bytes then go nowhere.
 fn typed(host: &Host, attached: &Attached, keys: Vec<Key>) -> bool {
-    match dispatch::typed(host, &attached.caller, &attached.pane_id, keys) {
+    match typing::typed(host, &attached.caller, &attached.pane_id, keys) {
         Ok(()) => true,
         Err(error) => {
             tracing::debug!(%error, "a viewer's input was dropped");

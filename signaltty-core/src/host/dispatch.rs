@@ -1,37 +1,22 @@
 //! Requests: each is checked for authority, done, and answered.
 
-use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
-use tokio::time::timeout;
 
 use super::attach::Attached;
-use super::connection::{Connection, send_line};
-use super::delivery;
+use super::connection::Connection;
+use super::later::later;
 use super::state::Host;
-use super::terminal::KeyParser;
-use super::{clock, hooks, integrations, spawn};
-use crate::limits::{
-    ANNOUNCE, ANSWERS_PER_MINUTE, HOOK_LOSS_GRACE, IN_FLIGHT_MAX, INPUT_MAX, TITLE_MAX,
-};
-use crate::model::{Key, Lifecycle, Pane, PaneId, Size};
+use super::{answering, delivery, hooks, integrations, spawn, typing, waiting};
+use crate::limits::TITLE_MAX;
+use crate::model::{PaneId, Size};
 use crate::protocol::method::{Decisions, PaneReply, Panes, Subscribed};
 use crate::protocol::params::{
-    DecisionAnswerParams, DecisionAnswered, HelloParams, HelloReply, LayoutReply, PaneInputParams,
-    PaneText, PaneWaitParams, PaneWritten, Role, ShutdownPanes, SubscribeParams,
+    HelloParams, HelloReply, LayoutReply, PaneText, Role, ShutdownPanes, SubscribeParams,
 };
 use crate::protocol::{ErrorCode, PROTOCOL, PROTOCOL_MIN, Request, WireError};
-use crate::session::{Action, AnswerCommand, Caller, Command, SessionError, Typist};
-
-/// How long an answer's outcome may take: the announcement, the acknowledgement and a margin.
-const OUTCOME_MAX: Duration =
-    Duration::from_secs(ANNOUNCE.as_secs() + HOOK_LOSS_GRACE.as_secs() + 4);
-/// Longest time that `pane.wait` waits.
-const WAIT_MAX: Duration = Duration::from_secs(24 * 3_600);
+use crate::session::{Action, Caller, Command, SessionError};
 
 /// What is next after a request.
 pub enum Then {
@@ -60,14 +45,14 @@ pub async fn request(
             Err(error) => Then::Reply(Err(error)),
         },
         Request::Subscribe(params) => subscribe(host, connection, id, &params),
-        Request::DecisionAnswer(params) => answer(host, connection, id, params),
+        Request::DecisionAnswer(params) => answering::answer(host, connection, id, params),
         Request::PaneSpawn(params) => {
             let (host, caller) = (host.clone(), connection.peer.caller.clone());
             later(connection, id, async move {
                 value(spawn::pane(&host, &caller, params).await?)
             })
         }
-        Request::PaneInput(params) => Then::Reply(input(host, connection, params).await),
+        Request::PaneInput(params) => Then::Reply(typing::input(host, connection, params).await),
         Request::PaneSignal(params) => {
             if let Err(error) = may(host, connection, Action::Signal, Some(&params.pane_id)) {
                 return Then::Reply(Err(error));
@@ -79,7 +64,11 @@ pub async fn request(
         }
         Request::PaneWait(params) => {
             let host = host.clone();
-            later(connection, id, async move { wait(&host, params).await })
+            later(
+                connection,
+                id,
+                async move { waiting::wait(&host, params).await },
+            )
         }
         Request::PaneClose(params) => {
             if let Err(error) = may(host, connection, Action::Close, Some(&params.pane_id)) {
@@ -179,7 +168,7 @@ fn at_once(
                     format!("1 to {} columns and rows", Size::MAX),
                 ));
             }
-            resize(host, &params.pane_id, size, Some(connection.peer.pid))?;
+            typing::resize(host, &params.pane_id, size, Some(connection.peer.pid))?;
             Ok(json!({}))
         }
         Request::PaneRename(params) => {
@@ -297,7 +286,7 @@ fn hello(
 }
 
 /// Longest name of a client or of a way to answer, in bytes.
-const CLIENT_NAME_MAX: usize = 64;
+pub const CLIENT_NAME_MAX: usize = 64;
 
 /// The reply, what was missed and everything that comes after stand in one order: all of it is queued under
 /// the lock that events are published under.
@@ -332,197 +321,6 @@ fn subscribe(host: &Arc<Host>, connection: &Connection, id: u64, params: &Subscr
         .subscribe(connection.id, connection.lines.clone());
     core.tell_warnings();
     Then::Later
-}
-
-fn answer(
-    host: &Arc<Host>,
-    connection: &mut Connection,
-    id: u64,
-    params: DecisionAnswerParams,
-) -> Then {
-    if !connection.answers.take() {
-        let message = format!("at most {ANSWERS_PER_MINUTE} answers a minute; nothing was applied");
-        return Then::Reply(Err(WireError::new(ErrorCode::RateLimited, message)));
-    }
-    let permit = match permit(connection) {
-        Ok(permit) => permit,
-        Err(error) => return Then::Reply(Err(error)),
-    };
-    let name = if connection.client.is_empty() {
-        format!("pid {}", connection.peer.pid)
-    } else {
-        connection.client.clone()
-    };
-    let ticket = host.next();
-    let (done, outcome) = oneshot::channel();
-    let command = Command::Answer(AnswerCommand {
-        ticket,
-        pane_id: params.pane_id,
-        decision_id: params.decision_id,
-        answer: crate::answer::Answer {
-            option_id: params.option_id,
-            text: params.text,
-            values: params.values,
-        },
-        via: params.via.map_or_else(
-            || name.clone(),
-            |via| crate::sanitise::cut(&via, CLIENT_NAME_MAX).into_owned(),
-        ),
-        by: name,
-        caller: connection.peer.caller.clone(),
-    });
-    {
-        let mut core = host.core();
-        core.tickets.insert(ticket, done);
-        if let Err(error) = host.drive_locked(&mut core, command) {
-            core.tickets.remove(&ticket);
-            return Then::Reply(Err(error.into()));
-        }
-    }
-    later_with(permit, connection, id, async move {
-        match timeout(OUTCOME_MAX, outcome).await {
-            Ok(Ok(Ok(applied))) => value(DecisionAnswered { applied }),
-            Ok(Ok(Err(error))) => Err(error.into()),
-            Ok(Err(_)) | Err(_) => Err(WireError::new(
-                ErrorCode::DeliveryFailed,
-                "the answer was consumed and its outcome is not known",
-            )),
-        }
-    })
-}
-
-/// In order, so not in a task of its own: a program that does not read holds up this connection alone.
-async fn input(
-    host: &Arc<Host>,
-    connection: &Connection,
-    params: PaneInputParams,
-) -> Result<Json, WireError> {
-    use base64::Engine as _;
-    may(host, connection, Action::Input, Some(&params.pane_id))?;
-    let bytes = match (params.text, params.data_base64) {
-        (Some(text), None) => text.into_bytes(),
-        (None, Some(data)) => base64::engine::general_purpose::STANDARD
-            .decode(data)
-            .map_err(|error| WireError::bad_params("data_base64", error))?,
-        _ => {
-            return Err(WireError::bad_params(
-                "text",
-                "exactly one of text and data_base64",
-            ));
-        }
-    };
-    if pane(host, &params.pane_id)?.lifecycle == Lifecycle::Exited {
-        return Err(SessionError::PaneExited(params.pane_id).into());
-    }
-    let runtime = terminal(host, &params.pane_id)?;
-    if bytes.len() > INPUT_MAX {
-        let message = format!("at most {INPUT_MAX} bytes of input at once; nothing was typed");
-        return Err(WireError::new(ErrorCode::TooLarge, message));
-    }
-    typed(
-        host,
-        &connection.peer.caller,
-        &params.pane_id,
-        whole_input(&bytes),
-    )?;
-    value(PaneWritten {
-        written: runtime.type_input(&bytes).await,
-    })
-}
-
-/// The keys of input that came whole: an Esc at its end is a lone one.
-fn whole_input(bytes: &[u8]) -> Vec<Key> {
-    let mut parser = KeyParser::new();
-    let mut keys = parser.feed(bytes, clock::boot_ms());
-    if let Some(deadline) = parser.deadline() {
-        keys.extend(parser.expire(deadline));
-    }
-    keys
-}
-
-/// Somebody types: whether they may is looked at, and the session is told, under one lock, so that no decision
-/// comes between the two.
-pub fn typed(
-    host: &Host,
-    caller: &Caller,
-    pane_id: &PaneId,
-    keys: Vec<Key>,
-) -> Result<(), WireError> {
-    let mut core = host.core();
-    core.session.may(caller, Action::Input, Some(pane_id))?;
-    if keys.is_empty() {
-        return Ok(());
-    }
-    let by = match caller {
-        Caller::Outside => Typist::Human,
-        Caller::Inside(_) => Typist::Inside,
-    };
-    let pane_id = pane_id.clone();
-    host.drive_locked(&mut core, Command::Typed { pane_id, keys, by })?;
-    Ok(())
-}
-
-/// Gives a terminal a size. `pid` names the process whose viewers have that size from now on.
-pub fn resize(
-    host: &Host,
-    pane_id: &PaneId,
-    size: Size,
-    pid: Option<i32>,
-) -> Result<(), WireError> {
-    terminal(host, pane_id)?.resize(size, pid);
-    host.drive(Command::ResizePane {
-        pane_id: pane_id.clone(),
-        size,
-    })?;
-    Ok(())
-}
-
-async fn wait(host: &Arc<Host>, params: PaneWaitParams) -> Result<Json, WireError> {
-    let limit = match params.timeout_s {
-        None => WAIT_MAX,
-        Some(seconds) => Duration::try_from_secs_f64(seconds)
-            .map_err(|_| WireError::bad_params("timeout_s", "seconds, 0 or more"))?
-            .min(WAIT_MAX),
-    };
-    // Every lifecycle that a pane passes through comes by, also one that is over before this task runs.
-    let mut passed = host.lifecycles.subscribe();
-    let arrived = timeout(limit, async {
-        loop {
-            let pane = pane(host, &params.pane_id)?;
-            if pane.lifecycle == params.until {
-                return Ok(pane);
-            }
-            if pane.lifecycle == Lifecycle::Exited {
-                let message = format!(
-                    "pane {} has ended and will never be {:?}",
-                    pane.id, params.until
-                );
-                return Err(WireError::new(ErrorCode::PaneExited, message));
-            }
-            loop {
-                match passed.recv().await {
-                    Ok((pane_id, lifecycle)) if pane_id == params.pane_id => {
-                        if lifecycle == params.until {
-                            return Ok(Pane { lifecycle, ..pane });
-                        }
-                        break;
-                    }
-                    Ok(_) => {}
-                    Err(RecvError::Lagged(_)) => break,
-                    Err(RecvError::Closed) => {
-                        return Err(WireError::new(ErrorCode::Internal, "the host ends"));
-                    }
-                }
-            }
-        }
-    });
-    match arrived.await {
-        Ok(result) => value(PaneReply { pane: result? }),
-        Err(_) => Err(WireError::new(
-            ErrorCode::Timeout,
-            "the wait was over before it happened",
-        )),
-    }
 }
 
 /// Whether the caller may do that.
@@ -561,66 +359,8 @@ pub fn terminal(
     })
 }
 
-/// The search for an agent's program.
-pub fn find_program(name: &str, path: &str) -> Option<std::path::PathBuf> {
-    path.split(':')
-        .map(|dir| Path::new(dir).join(name))
-        .find(|candidate| {
-            rustix::fs::access(candidate, rustix::fs::Access::EXEC_OK).is_ok()
-                && candidate.is_file()
-        })
-}
-
-fn permit(connection: &Connection) -> Result<OwnedSemaphorePermit, WireError> {
-    connection
-        .in_flight
-        .clone()
-        .try_acquire_owned()
-        .map_err(|_| {
-            WireError::new(
-                ErrorCode::RateLimited,
-                format!("at most {IN_FLIGHT_MAX} requests in flight on a connection"),
-            )
-        })
-}
-
-/// Does the rest of a request in a task of its own and replies from there.
-fn later(
-    connection: &Connection,
-    id: u64,
-    work: impl Future<Output = Result<Json, WireError>> + Send + 'static,
-) -> Then {
-    match permit(connection) {
-        Ok(permit) => later_with(permit, connection, id, work),
-        Err(error) => Then::Reply(Err(error)),
-    }
-}
-
-fn later_with(
-    permit: OwnedSemaphorePermit,
-    connection: &Connection,
-    id: u64,
-    work: impl Future<Output = Result<Json, WireError>> + Send + 'static,
-) -> Then {
-    let lines = connection.lines.clone();
-    let mut here = connection.here.subscribe();
-    tokio::spawn(async move {
-        let outcome = tokio::select! {
-            outcome = work => outcome,
-            // The peer is gone: nothing waits on its behalf.
-            _ = here.changed() => return,
-        };
-        let frame = match outcome {
-            Ok(result) => json!({ "id": id, "result": result }),
-            Err(error) => json!({ "id": id, "error": error }),
-        };
-        send_line(&lines, &frame).await;
-        drop(permit);
-    });
-    Then::Later
-}
-
-fn value(reply: impl serde::Serialize) -> Result<Json, WireError> {
+/// A reply as it travels.
+pub fn value(reply: impl serde::Serialize) -> Result<Json, WireError> {
     serde_json::to_value(reply)
         .map_err(|error| WireError::new(ErrorCode::Internal, error.to_string()))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::dispatch::find_program;
+use super::probe::find_program;
 use super::state::Host;
 use crate::adapter::{
     AgentAdapter, Integration, IntegrationEnv, IntegrationError, IntegrationReport,

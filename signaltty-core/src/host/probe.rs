@@ -135,3 +135,13 @@ async fn read(master: std::os::fd::OwnedFd) -> Option<String> {
     text.truncate(TEXT_MAX);
     Some(String::from_utf8_lossy(&text).replace('\r', ""))
 }
+
+/// The search for an agent's program.
+pub fn find_program(name: &str, path: &str) -> Option<std::path::PathBuf> {
+    path.split(':')
+        .map(|dir| Path::new(dir).join(name))
+        .find(|candidate| {
+            rustix::fs::access(candidate, rustix::fs::Access::EXEC_OK).is_ok()
+                && candidate.is_file()
+        })
+}

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::dispatch::find_program;
 use super::hooks::mint_pane_id;
 use super::keeper::{HeldPane, KeeperError, SpawnError, SpawnSpec, Spawned, Target};
 use super::pane_runtime::{PaneRuntime, Record};
 use super::probe;
+use super::probe::find_program;
 use super::pty::Pty;
 use super::state::Host;
 use super::terminal::Terminal;

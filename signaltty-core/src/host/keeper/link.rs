@@ -188,8 +188,14 @@ impl AsRawFd for Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::io::{Read, Write};
     use std::os::unix::net::UnixStream;
+
+    fn pipe() -> (File, OwnedFd) {
+        let (reader, writer) = rustix::pipe::pipe().unwrap();
+        (reader.into(), writer)
+    }
 
     fn pair() -> (Link, Link) {
         let (a, b) = UnixStream::pair().unwrap();
@@ -201,13 +207,13 @@ mod tests {
         let (mut a, mut b) = pair();
         let mut readers = Vec::new();
         for id in 1..=3_u32 {
-            let (reader, writer) = std::io::pipe().unwrap();
+            let (reader, writer) = pipe();
             readers.push(reader);
             a.queue(Frame {
                 kind: 9,
                 id,
                 body: vec![id as u8; 700_000],
-                fds: vec![writer.into()],
+                fds: vec![writer],
             });
         }
         let mut got = Vec::new();
@@ -260,10 +266,8 @@ mod tests {
     #[test]
     fn far_more_descriptors_than_a_message_has_are_refused_and_closed() {
         let (mut a, mut b) = pair();
-        let (mut reader, writer) = std::io::pipe().unwrap();
-        let fds: Vec<OwnedFd> = (0..12)
-            .map(|_| writer.try_clone().unwrap().into())
-            .collect();
+        let (mut reader, writer) = pipe();
+        let fds: Vec<OwnedFd> = (0..12).map(|_| writer.try_clone().unwrap()).collect();
         drop(writer);
         let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(12))];
