@@ -1,10 +1,12 @@
 //! A pane's terminal in this one.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use clap::Args;
 use signaltty_core::client::{self, Client, ClientError};
+use signaltty_core::host::terminal::snapshot::CLEAR;
 use signaltty_core::model::{Exit, PaneId};
 use signaltty_core::protocol::ErrorCode;
 use signaltty_core::protocol::method::{PaneGet, PaneResize};
@@ -31,6 +33,8 @@ const HOST_PAUSE: Duration = Duration::from_millis(200);
 /// application keys, colours, a hidden cursor.
 const RESET: &[u8] =
     b"\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[0m\x1b[?25h";
+/// Clears the screen and what styles it, and leaves the lines above it: they are the person's own.
+const CLEAR_GENTLY: &[u8] = b"\x1b[!p\x1b[H\x1b[2J";
 /// Leaves the alternate screen.
 const LEAVE_ALTERNATE: &[u8] = b"\x1b[?1049l";
 
@@ -175,13 +179,17 @@ impl Session {
     async fn show(&mut self, mut stream: UnixStream, client: &Client) -> Result<End, Failure> {
         let mut resized = signal(SignalKind::window_change())?;
         let mut chunk = vec![0; CHUNK];
+        let mut beginning = Beginning::default();
         let mut listening = true;
         let (mut from, mut to) = stream.split();
         loop {
             tokio::select! {
                 read = from.read(&mut chunk) => match read {
                     Ok(0) | Err(_) => return Ok(End::Stream),
-                    Ok(count) => self.write(&chunk[..count])?,
+                    Ok(count) => {
+                        let shown = beginning.soften(&chunk[..count]);
+                        self.write(&shown)?;
+                    }
                 },
                 typed = self.input.recv(), if listening => match typed {
                     Some(bytes) if self.interactive && bytes.last() == Some(&DETACH) => return Ok(End::Detached),
@@ -255,6 +263,33 @@ impl Drop for Session {
     }
 }
 
+/// The beginning of a stream, which makes any terminal a blank one. A window's is only that pane's; a person's own
+/// terminal has lines above that are not ours to wipe.
+#[derive(Debug, Default)]
+struct Beginning {
+    held: Vec<u8>,
+    over: bool,
+}
+
+impl Beginning {
+    /// The bytes to show. A part of the beginning is held back until it is whole.
+    fn soften<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.over {
+            return Cow::Borrowed(bytes);
+        }
+        self.held.extend_from_slice(bytes);
+        if self.held.len() < CLEAR.len() && CLEAR.starts_with(&self.held) {
+            return Cow::Borrowed(&[]);
+        }
+        self.over = true;
+        let held = std::mem::take(&mut self.held);
+        Cow::Owned(match held.strip_prefix(CLEAR) {
+            Some(rest) => [CLEAR_GENTLY, rest].concat(),
+            None => held,
+        })
+    }
+}
+
 /// Whether the pane's program has our terminal on its alternate screen.
 #[derive(Debug, Default)]
 struct Alternate {
@@ -297,6 +332,20 @@ fn show_exit(exit: Exit) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attaching_leaves_the_lines_above_a_persons_screen_wherever_the_stream_is_cut() {
+        let stream = [CLEAR, b"hello \x1b[3J"].concat();
+        for cut in 0..=stream.len() {
+            let mut beginning = Beginning::default();
+            let (first, second) = stream.split_at(cut);
+            let mut shown = beginning.soften(first).into_owned();
+            shown.extend_from_slice(&beginning.soften(second));
+            // What the program itself wipes it wipes.
+            assert_eq!(shown, [CLEAR_GENTLY, b"hello \x1b[3J"].concat(), "{cut}");
+        }
+        assert_eq!(&*Beginning::default().soften(b"plain"), b"plain");
+    }
 
     #[test]
     fn the_alternate_screen_is_known_even_when_its_sequence_comes_in_parts() {
