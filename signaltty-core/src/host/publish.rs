@@ -230,4 +230,32 @@ mod tests {
         assert_eq!(publisher.since(9), None, "the tenth is gone");
         assert_eq!(publisher.since(last + 1), None, "a number of another run");
     }
+
+    #[test]
+    fn what_is_kept_and_what_waits_is_bounded_in_bytes_too() {
+        let mut publisher = Publisher::new("e".into());
+        let (lines, mut queue) = mpsc::channel(EVENT_RING);
+        publisher.subscribe(1, lines);
+        let large = "x".repeat(1024 * 1024);
+        for _ in 0..64 {
+            publisher.publish(Event::HostWarning {
+                message: large.clone(),
+            });
+        }
+        assert!(publisher.ring_bytes <= RING_BYTES_MAX);
+        let kept = publisher.ring.len();
+        assert!(kept > 0 && kept < 64, "{kept} of 64 are kept");
+        assert!(
+            publisher.any_lagging(),
+            "who does not read is owed the state"
+        );
+        let mut waiting = 0;
+        while let Ok(line) = queue.try_recv() {
+            waiting += line.len();
+        }
+        assert!(
+            waiting <= RING_BYTES_MAX + 2 * large.len(),
+            "{waiting} bytes wait"
+        );
+    }
 }
