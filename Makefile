@@ -49,8 +49,8 @@ install:
 	@if [ -z "$$SUDO_USER" ]; then $(MAKE) build; \
 	elif ! [ -x target/release/signaltty -a -x target/release/signaltty-gtk ]; then \
 		echo "nothing is built yet: run 'make build' as yourself first" >&2; exit 1; fi
-	install -Dm755 target/release/signaltty $(BINDIR)/signaltty
-	install -Dm755 target/release/signaltty-gtk $(BINDIR)/signaltty-gtk
+	install -sDm755 target/release/signaltty $(BINDIR)/signaltty
+	install -sDm755 target/release/signaltty-gtk $(BINDIR)/signaltty-gtk
 	install -Dm644 data/$(APP).desktop $(DATADIR)/applications/$(APP).desktop
 	install -Dm644 data/$(APP).metainfo.xml $(DATADIR)/metainfo/$(APP).metainfo.xml
 	install -Dm644 data/icons/hicolor/scalable/apps/$(APP).svg $(DATADIR)/icons/hicolor/scalable/apps/$(APP).svg
